@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import product
 from typing import Any
@@ -43,7 +43,6 @@ SETTINGS = {
     for a, b in ((9.0, 6.0), (24.0, 6.0))
     for rho in (0.0, 0.5, 0.9)
 }
-Rules = Mapping[str, Any]
 
 
 def predictive(name: str) -> sobercv.PredictiveDrop:
@@ -60,7 +59,7 @@ SHARPER = (
 )  # fmt: skip
 #: For means over samples; tests of all pairs take minutes where there are 200 configurations.
 BY_ROWS = ("betting .05", "confidence .01", "hoeffding", "bernstein", "paired with power")
-RULES: Rules = {
+RULES: dict[str, Any] = {
     "none": None,
     "bced": sobercv.BootstrapDrop(),
     **{name: predictive(name) for name in (
@@ -74,20 +73,21 @@ RULES: Rules = {
 }  # fmt: skip
 #: By R2 and concordance those that the page judges: ranks of censored times take long.
 FEWER = ("none", "bced", "predictive .005", "predictive .01", "predictive .02", "predictive .015, zone .2, guard 30")
-IN_TURN: Rules = {"forgiving": in_turn, "aggressive": partial(in_turn, forgiving=False)}  # not in rounds
-OTHERS: Rules = {
+IN_TURN = {"forgiving": in_turn, "aggressive": partial(in_turn, forgiving=False)}  # not in rounds
+OTHERS = {
     "none": None, "bced": sobercv.BootstrapDrop(), "predictive .01": sobercv.PredictiveDrop(), "anova": anova_race,
     "f-race": f_race, **IN_TURN, "paired with power": paired_with_power,
 }  # fmt: skip
 
 
 # ---- one table, all rules ----
-def measure(predictions: sobercv.Predictions, truth: Array, metric: str, rules: Rules, seed: int = 0) -> list[Row]:
+def measure(
+    predictions: sobercv.Predictions, truth: Array, metric: str, rules: Mapping[str, Any], seed: int = 0
+) -> list[Row]:
     """Replay every rule on a complete table of one repeat; `truth` [C] is the score of each configuration elsewhere.
 
-    A row holds the share of models trained, of configurations alive at the end, whether the winner of the whole table
-    was kept, the true score of the model returned and what it lost against that winner, the standard error of the
-    winner's score, and the errors of two estimates: of the survivors, and with the dropped counted.
+    A row holds shares of models trained and of configurations alive at the end, what the model returned is worth and
+    lost against the winner of the whole table, and the errors of two estimates: of the survivors, with the dropped.
     """
     options: dict[str, Any] = {"interval": "percentile", "n_bootstraps": N_BOOTSTRAPS, "random_state": seed}
     question = Question.ask(metric, **options)
@@ -116,19 +116,17 @@ def measure(predictions: sobercv.Predictions, truth: Array, metric: str, rules: 
     return rows
 
 
-Made = tuple[sobercv.Predictions, Array]  # a table, and the true score of each configuration
-
-
 def race(
-    make: Callable[..., Made], rules: Rules, options: Options, name: str, n: int, sample: int, metric: str
+    make: Callable[..., Made], rules: Mapping[str, Any], options: Options, name: str, n: int, sample: int, metric: str
 ) -> list[Row]:
     """Replay rules on one table; and tell how many configurations are about as good as the best."""
-    predictions, truth = (simulated if name in SETTINGS else make)(options, name, n, sample, metric)
+    if name in SETTINGS:
+        predictions, truth = correlated(n, *SETTINGS[name], sample)
+    else:
+        predictions, truth = make(options, name, n, sample, metric)
     by_rows = metric == "accuracy" and predictions.n_configurations < 200
     unfit = {*(() if by_rows else BY_ROWS), *(SHARPER if name in SETTINGS else ())}
-    rows = measure(
-        predictions, truth, metric, {name: rule for name, rule in rules.items() if name not in unfit}, sample
-    )
+    rows = measure(predictions, truth, metric, {name: rules[name] for name in rules if name not in unfit}, sample)
     near = float((truth.max() - truth < 2 * rows[0]["error"]).mean())
     return [row | {"near": near} for row in rows]
 
@@ -140,14 +138,12 @@ def by_place(rows: Rows) -> Rows:
     """Means of all tables of a place (a simulated setting, or a data set and a size), metric and rule."""
     without = rows[rows.rule == "none"].set_index(KEYS.split()).survivors
     before = rows[KEYS.split()].merge(without.rename("before"), left_on=KEYS.split(), right_index=True).before
-    rows = rows.assign(simulated=rows.data.isin(SETTINGS), **{
-        "bias added": rows.counted - before, "squares added": rows.counted**2 - before**2
-    })  # fmt: skip
+    added = {"bias added": rows.counted - before, "squares added": rows.counted**2 - before**2}
+    rows = rows.assign(simulated=rows.data.isin(SETTINGS), **added)
     return grouped(rows, "data n metric simulated rule", means, sort=False)
 
 
 def means(rows: Rows) -> Row:
-    """One row of the results."""
     names = {"of survivors": "survivors", "with the dropped": "counted"}
     variance = rows.var(ddof=1, numeric_only=True) if len(rows) > 1 else pd.Series(0.0, rows.columns)
     # Where the winner is always right its score has no error, and nothing can be lost.
@@ -185,16 +181,14 @@ def places(study: str, *kinds: str, most: int = 10**9) -> list[Key]:
     return sorted(found, key=lambda p: (p[2] // 2, p[0], p[1], p[2]))
 
 
-def design(settings: Iterable[str], study: str, *kinds: str, most: int = 10**9) -> list[Key]:
+def design(settings: Any, study: str, *kinds: str, most: int = 10**9) -> list[Key]:
     """Simulated tables, then real ones, by all their metrics."""
     made = [(name, n, s, "accuracy") for s, n, name in product(range(REPETITIONS), (40, 100, 500), settings)]
     real = (place for kind in kinds for place in places(study, kind, most=most))
     return made + [(*place, metric) for place in real for metric in METRICS_OF[sets.SETS.kind[place[0]]]]
 
 
-def simulated(options: Options, name: str, n: int, sample: int, metric: str) -> Made:
-    """A table of simulated accuracy."""
-    return correlated(n, *SETTINGS[name], sample)
+Made = tuple[sobercv.Predictions, Array]  # a table, and the true score of each configuration
 
 
 def correlated(n: int, c: int, a: float, b: float, rho: float, seed: int) -> Made:
@@ -206,15 +200,10 @@ def correlated(n: int, c: int, a: float, b: float, rho: float, seed: int) -> Mad
 def grid(options: Options, name: str, n: int, sample: int, metric: str) -> Made:
     """A sub-sample with the 108 configurations."""
     d = options.kept(f"grid-{name}-{n:04d}-{sample:03d}", partial(train_grid, options, name, n, sample))
-    response = "labels" if metric == "accuracy" else "scores"
-    as_ = "predict" if metric == "accuracy" else "decision_function"
-    made, judges = (
-        sobercv.Predictions.build(y, {as_: values}, task="classification", responses=(as_,), folds=folds)
-        for y, values, folds in (
-            (d["y"], d[response], d["fold"]), (d["y_judges"], d[f"judged_{response}"], None)
-        )
-    )  # fmt: skip
-    return made, sets.scores_on(judges, metric)
+    kept, response = ("labels", "predict") if metric == "accuracy" else ("scores", "decision_function")
+    build = partial(sobercv.Predictions.build, task="classification", responses=(response,))
+    judges = build(d["y_judges"], {response: d[f"judged_{kept}"]})
+    return build(d["y"], {response: d[kept]}, folds=d["fold"]), sets.scores_on(judges, metric)
 
 
 def train_grid(options: Options, name: str, n: int, sample: int) -> dict[str, Array]:
@@ -291,15 +280,13 @@ def fit_cheap(ready: sets.Ready, train: Array, test: Array, seed: int) -> Array:
             found += learners.ridge(cut.linear, cut.linear_test, target, (300.0, 100.0, 30.0, 10.0, 1.0))
             found += learners.neighbours(cut, target) + learners.kernels(cut, target, (1.0, 0.1))
         found += learners.trees(cut.features, cut.features_test, target[:, 0], seed, TREES, forest=20)
-    together = learners.columns(found)
-    return centre + scale * together if kind == "regression" else together
+    return centre + scale * learners.columns(found) if kind == "regression" else learners.columns(found)
 
 
 def cheap_results(rows: Rows) -> dict[str, Rows]:
     """By place and rule; and the share of configurations near the best, with 500 samples."""
     large = rows[(rows.n == 500) & (rows.rule == "none")]
-    near = grouped(large, "data n", lambda some: {"near": some.near.mean()}, sort=False)
-    return {"cheap": by_place(rows), "near": near}
+    return {"cheap": by_place(rows), "near": large.groupby(["data", "n"], sort=False).near.mean().reset_index()}
 
 
 def against_cvst(options: Options, name: str, n: int, sample: int) -> list[Row]:
@@ -311,21 +298,15 @@ def against_cvst(options: Options, name: str, n: int, sample: int) -> list[Row]:
     def right(train: Array, test: Array) -> Array:
         return (fit_cheap(ready, rows[train], rows[test], sample) > 0.5) == (d.y[test, None] == 1)
 
-    c = d.table.n_configurations
-    found = cvst(n, c, right)
-    truth, scores = (
-        ((p > 0.5) == (y[:, None] == 1)).mean(axis=0)
-        for p, y in ((d.judged, d.y_judges), (d.predictions[:, :, 0], d.y))
-    )
-    full = int(scores.argmax())
+    c, truth, scores = d.table.n_configurations, d.truth("accuracy"), sets.scores_on(d.table, "accuracy")
+    found, full = cvst(n, c, right), int(scores.argmax())
     raced = replay(d.table, sobercv.PredictiveDrop(), Question.ask("accuracy", random_state=sample))
     alive = raced.survivors.configurations
     returned = int(alive[scores[alive].argmax()])
     error = float(np.sqrt(max(scores[full] * (1 - scores[full]), 1e-9) / n))
-    everything = c * FOLDS
     return [{
         "configurations": c,
-        "models, cvst": found.models / everything, "rows, cvst": found.rows / (everything * n * (1 - 1 / FOLDS)),
+        "models, cvst": found.models / (c * FOLDS), "rows, cvst": found.rows / (c * FOLDS * n * (1 - 1 / FOLDS)),
         "steps": found.steps, "lost, cvst": (truth[full] - truth[found.winner]) / error,
         "models, race": raced.models, "lost, race": (truth[full] - truth[returned]) / error,
     }]  # fmt: skip
@@ -378,7 +359,6 @@ def dropped(options: Options, kind: str, n: int, rho: float, sample: int) -> lis
 
 
 def dropped_results(rows: Rows) -> Row:
-    """Means of one setting."""
     names = [name for name in rows if name.startswith(("models", "bias", "covered"))]
     rmse = {f"rmse, {who}": np.sqrt((rows[f"bias, {who}"] ** 2).mean()) for who in ("none", "survivors", "dropped")}
     added = rows["bias, dropped"] - rows["bias, none"]
@@ -405,7 +385,6 @@ def guarantee(options: Options, n: int, c: int, equal: bool, rho: float, sample:
 
 
 def lost_winners(rows: Rows) -> Row:
-    """Means of one setting and chance."""
     lost, races = rows.lost.mean(), len(rows)
     error = np.sqrt(max(lost * (1 - lost), 1 / races) / races)
     return {"races": races, "lost": lost, "error": error, "models": rows.models.mean()}
@@ -441,11 +420,9 @@ def pooled(rows: Rows) -> Row:
     """Put places together, each table counting the same; models saved is a harmonic mean of the tables' ratios."""
     numbers = rows.select_dtypes("number")
     means = pd.Series(np.average(numbers, axis=0, weights=rows.tables), numbers.columns)
-    return {
-        **means, "tables": rows.tables.sum(), "fewer": 1 / means.models, "lost": means["lost in standard errors"],
-        "rmse of survivors": np.sqrt(means["squares of survivors"]),
-        "rmse with the dropped": np.sqrt(means["squares with the dropped"]),
-    }  # fmt: skip
+    rmse = {f"rmse {who}": np.sqrt(means[f"squares {who}"]) for who in ("of survivors", "with the dropped")}
+    lost = means["lost in standard errors"]
+    return {**means, "tables": rows.tables.sum(), "fewer": 1 / means.models, "lost": lost, **rmse}
 
 
 def of_rule(rows: Rows, rule: str) -> Rows:
@@ -454,19 +431,14 @@ def of_rule(rows: Rows, rule: str) -> Rows:
     return grouped(some.assign(order=some.metric.map(list(METRICS).index)), "order metric n", pooled)
 
 
-def chosen(rows: Rows) -> str:
-    """The largest chance that keeps the winner and its true score, by every metric and size."""
-    found = {chance: of_rule(rows, rule) for chance, rule in CHOICES.items()}
-    good = [chance for chance, some in found.items() if (some.kept >= KEPT).all() and (some.lost <= LOST).all()]
-    return max(good, key=float)
-
-
 def left_out(rows: Rows) -> Rows:
-    """Each data set with the chance that the others choose."""
+    """Each data set with the largest chance that keeps the winner and its true score in all others."""
 
     def one(here: Rows) -> Row:
-        chance = chosen(rows[rows.data != here.data.iloc[0]])
-        own = here[(here.rule == CHOICES[chance]) & here.n.isin(SHOWN)]
+        others = rows[rows.data != here.data.iloc[0]]
+        told = {chance: of_rule(others, rule) for chance, rule in CHOICES.items()}
+        good = [chance for chance, some in told.items() if (some.kept >= KEPT).all() and (some.lost <= LOST).all()]
+        own = here[(here.rule == CHOICES[chance := max(good, key=float)]) & here.n.isin(SHOWN)]
         return {"chance": chance, **{f"fewer {n}": pooled(own[own.n == n])["fewer"] for n in SHOWN}, **pooled(own)}
 
     return grouped(rows[~rows.simulated], "data", one)
@@ -485,10 +457,8 @@ def draw(plt: Any) -> Any:
     """How many times fewer models the paper's rule and the default train."""
     rows = pd.concat([read_results("racing"), read_results("racing-cheap")])
     fig, ax = plt.subplots(figsize=(9, 4.2))
-    for shift, rule, colour, name in (
-        (-0.2, PAPER, "#8c8c8c", "the paper's rule"),
-        (0.2, DEFAULT, "#4c72b0", "default"),
-    ):
+    bars = {"the paper's rule": (-0.2, PAPER, "#8c8c8c"), "default": (0.2, DEFAULT, "#4c72b0")}
+    for name, (shift, rule, colour) in bars.items():
         found = of_rule(rows, rule)
         ax.barh(np.arange(len(found)) + shift, list(found.fewer), 0.38, color=colour, label=name)
     ax.axvline(1, color="0.4", lw=0.8)

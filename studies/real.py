@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import fetch_openml
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import train_test_split
 
 import sobercv
@@ -77,8 +77,7 @@ class SubSample(NamedTuple):
 
 def fits(y: Array, n: int) -> bool:
     """Whether a sub-sample of this size leaves something in the pool of 30 %, and has both classes in every fold."""
-    rarest = min(np.mean(y == 1), np.mean(y != 1))
-    return n < int(POOL * len(y)) and round(n * rarest) >= FOLDS
+    return n < int(POOL * len(y)) and round(n * min(np.mean(y == 1), np.mean(y != 1))) >= FOLDS
 
 
 def sub_sample(X: Any, y: Array, n: int, sample: int) -> SubSample:
@@ -95,11 +94,9 @@ def subset(grids: list[dict[str, list[Any]]]) -> list[dict[str, list[Any]]]:
     for grid in grids:
         step, model = grid["select"][0], grid["model"][0]
         selection = None if step == "passthrough" else (step.alpha, step.k)
-        if selection not in SELECTIONS or getattr(model, "l1_ratio", None) == 0.5:
-            continue
-        family = getattr(model, "kernel", "forest" if hasattr(model, "n_estimators") else "elastic net")
-        places = SUBSET[family]
-        kept.append({name: [values[i] for i in places.get(name, range(len(values)))] for name, values in grid.items()})
+        if selection in SELECTIONS and getattr(model, "l1_ratio", None) != 0.5:
+            places = SUBSET[getattr(model, "kernel", "forest" if hasattr(model, "n_estimators") else "elastic net")]
+            kept.append({name: [grid[name][i] for i in places.get(name, range(len(grid[name])))] for name in grid})
     return kept
 
 
@@ -119,24 +116,19 @@ def options_of(part: SubSample) -> dict[str, Any]:
 
 def truths(found: sobercv.BBCSearchCV, part: SubSample, estimates: dict[str, sobercv.Estimate]) -> Row:
     """Train each winner on the whole sub-sample and judge it on the hold-out set."""
-    judged = {}
+    judged, judge = {}, get_scorer(METRIC)
     for winner in {estimate.winner for estimate in estimates.values()}:
         model = clone(found.estimator).set_params(**clone(found.cv_results_["params"][winner], safe=False))
-        model.fit(part.X, part.y)
-        decide = getattr(model, "decision_function", None)
-        scores = decide(part.X_rest) if decide is not None else model.predict_proba(part.X_rest)[:, 1]
-        judged[winner] = float(roc_auc_score(part.y_rest, scores))
+        judged[winner] = judge(model.fit(part.X, part.y), part.X_rest, part.y_rest)
     return {f"truth {name}": judged[estimate.winner] for name, estimate in estimates.items()}
 
 
 def drop_equals(table: sobercv.Predictions, question: Question, round_index: int) -> DropVerdict:
     """The paper's likely rule: drop what is worse than or equal to the best in more than 99 % of the resamples."""
-    draws = np.random.default_rng([question.seed, round_index])
-    counts = draws.multinomial(table.n_samples, np.full(table.n_samples, 1 / table.n_samples), BOOTSTRAPS)
-    metric = question.first
-    scores = metric.scores(table, counts, n_jobs=question.n_jobs)
+    draws, n = np.random.default_rng([question.seed, round_index]), table.n_samples
+    scores = question.bind(table).scores(draws.multinomial(n, np.full(n, 1 / n), BOOTSTRAPS))
     scores = scores[~np.isnan(scores).any(axis=1)]
-    top = int(metric.scores(table, np.ones((1, table.n_samples), dtype=np.int64), n_jobs=question.n_jobs)[0].argmax())
+    top = int(sets.scores_on(table, METRIC).argmax())
     p = (scores <= scores[:, [top]]).mean(axis=0) if len(scores) else np.zeros(table.n_configurations)
     keep = p <= 0.99
     keep[top] = True
@@ -191,19 +183,11 @@ def protocols(part: SubSample, trees: int, everything: bool, repeats: int = REPE
     found["4"] = sobercv.bbc(every.y, four, METRIC, folds=every.fold_of[:, :4], **options)
     for name in ("bbc", "bbc10", "4"):
         low, high = found[name].interval
-        row |= {f"width {name}": high - low}
-        if name != "4":
-            row[f"reached {name}"] = reached(found[name], row[f"truth {name}"])
+        row[f"width {name}"] = high - low
+        if name != "4":  # the smallest level whose interval holds the truth: those of higher levels do, too
+            truth, ends = row[f"truth {name}"], {level: found[name].interval_at(level) for level in LEVELS}
+            row[f"reached {name}"] = next((x for x, (low, high) in ends.items() if low <= truth <= high), NEVER)
     return row
-
-
-def reached(estimate: sobercv.Estimate, truth: float) -> float:
-    """The smallest level whose interval holds the truth: intervals of higher levels then hold it, too."""
-    for level in LEVELS:
-        low, high = estimate.interval_at(level)
-        if low <= truth <= high:
-            return level
-    return NEVER
 
 
 def both_rules(part: SubSample, trees: int, everything: bool) -> Row:
@@ -265,7 +249,7 @@ def coverage(rows: Rows, protocol: str, level: float) -> float:
 
 
 def over(rows: Rows, protocol: str) -> Array:
-    """Coverage above its level, for all levels."""
+    """How far coverage is above its level [L]."""
     return np.array([coverage(rows, protocol, level) - level for level in LEVELS])
 
 
@@ -281,7 +265,6 @@ def by_size(rows: Rows, protocol: str) -> pd.Series:
 
 
 def by_n(rows: Rows, protocol: str) -> str:
-    """Write it."""
     return ", ".join(f"{off.value:+.3f} (N = {n})" for n, off in by_size(rows, protocol).items())
 
 
@@ -304,14 +287,10 @@ def checked(rows: Rows, wide: Rows, nested: Rows) -> dict[str, Any]:
         some = some[some.n >= 40]
         good, gain = (relative(some, "bbc10", p) - 1 > -0.0025).mean(), some["truth bbc10"] - some[true_column(p)]
         repeated[p] = {"gain": Mean.of(gain), "good": 100 * good, "agrees": gain.mean() > 0 and good > 0.5}
-    covers = {
-        f"n{n}": {
-            "n": len(some), "above": over(some, p).mean(),
-            **{f"c{level:.0%}": 100 * coverage(some, p, level) for level in (0.8, 0.95)},
-        }
-        for n, p in ((20, "bbc"), (100, "bbc"), (500, "bbc10"))
-        for some in (rows[rows.n == n],)
-    }  # fmt: skip
+    covers = {}
+    for n, p in ((20, "bbc"), (100, "bbc"), (500, "bbc10")):
+        shares = {f"c{level:.0%}": 100 * coverage(rows[rows.n == n], p, level) for level in (0.8, 0.95)}
+        covers[f"n{n}"] = {"n": (rows.n == n).sum(), "above": over(rows[rows.n == n], p).mean(), **shares}
     far = pd.Series({p: np.abs(over(small, p)).mean() for p in ("bbc10", "bbc")})
     width, widths = small.filter(like="width").mean(), rows.groupby("n")["width bbc"].mean()
     times = 1 / wide[wide.n == 500].groupby("data")["models strict"].mean()
@@ -386,36 +365,31 @@ def told(rows: Rows) -> Row:
 def by_width(rows: Rows) -> list[Row]:
     """Bias with 610 configurations, what dropping saves and what it costs."""
     first = {"sub": len(rows), **{p: Mean.of(bias(rows, p)) for p in ("naive", "tt", "bbc")}}
-    return [
-        {
-            **first, "words": words, "gone": 100 * (1 - rows[f"alive {rule}"].mean()),
-            "saved": 1 / rows[f"models {rule}"].mean(),
-            "lost": 100 * (1 - rows[f"truth {rule}"].mean() / rows["truth bbc"].mean()),
-        }
-        for rule, words in (("strict", "what is worse"), ("equals", "ties, too"))
-    ]  # fmt: skip
+    means, found = rows.mean(numeric_only=True), []
+    for rule, words in (("strict", "what is worse"), ("equals", "ties, too")):
+        gone, saved = 100 * (1 - means[f"alive {rule}"]), 1 / means[f"models {rule}"]
+        lost = 100 * (1 - means[f"truth {rule}"] / means["truth bbc"])
+        found.append({**first, "words": words, "gone": gone, "saved": saved, "lost": lost})
+    return found
 
 
 def with_all(rows: Rows, summarise: Any, some: Rows, title: str) -> Rows:
     """By size, and some together."""
-    return pd.concat([grouped(rows, "n", summarise), grouped(some.assign(n=title), "n", summarise)])
-
-
-def of_ties(rows: Rows, rule: str) -> Row:
-    """What a rule for ties does."""
-    losses = 100 * (1 - relative(rows, rule, "bbc"))
-    return {"gone": 100 * (1 - rows[f"alive {rule}"].mean()), "losses": losses, "at": losses.idxmax()}
+    return grouped(pd.concat([rows, some.assign(n=title)]), "n", summarise, sort=False)
 
 
 def page() -> Page:
     rows, wide, ties, nested = (read_results(f"real{name}") for name in ("", "-width", "-ties", "-nested"))
-    few, few_wide = rows[rows.n.isin(SMALL)], wide[wide.n.isin(SMALL)]
+    few, few_wide, lost = rows[rows.n.isin(SMALL)], wide[wide.n.isin(SMALL)], {}
+    for rule in ("strict", "equals"):
+        losses = 100 * (1 - relative(ties, rule, "bbc"))
+        lost[rule] = {"gone": 100 * (1 - ties[f"alive {rule}"].mean()), "losses": losses, "at": losses.idxmax()}
     numbers = checked(rows, wide, nested) | {
         "off": {p: bias(few, p).mean() for p in PROTOCOLS},
         "off_wide": {p: bias(few_wide, p).mean() for p in ("naive", "bbc")}, "rows": rows,
         "by_size": with_all(rows, told, rows, "all"), "by_set": grouped(rows, "data n", told),
         "by_width": with_all(wide, by_width, few_wide, f"up to {max(SMALL)}"),
-        "ties": {rule: of_ties(ties, rule) for rule in ("strict", "equals")}, "all_n": len(rows),
+        "ties": lost, "all_n": len(rows),
         "hours": rows.seconds.sum() / 3600, "samples": SAMPLES, "costly": COSTLY, "trees": TREES,
     }  # fmt: skip
     return Page("real-data", "real", draw, numbers)
