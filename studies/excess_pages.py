@@ -33,11 +33,6 @@ def read() -> Rows:
     return rows
 
 
-def n_tables(rows: Rows) -> int:
-    """Number of tables."""
-    return len(rows[["set", "n", "sample"]].drop_duplicates())
-
-
 def lassos(rows: Rows) -> dict[str, Rows]:
     """Tuned lassos by Rink and Brannath's design and metric."""
     found = {}
@@ -56,7 +51,7 @@ def trusting(trust: float = TRUST) -> Made:
 
 def missed(row: Row) -> float:
     """The variance that pair models say the bootstrap misses."""
-    return Missed(row["J pairs"], 0.0 if np.isnan(row["J shared"]) else row["J shared"]).variance
+    return Missed(row["J pairs"], np.nan_to_num(row["J shared"])).variance
 
 
 def seen(row: Row) -> float:
@@ -109,19 +104,17 @@ def parts(rows: Rows) -> dict[str, Rows]:
 def line(rows: Rows) -> Row:
     """One row of the table."""
     factor = np.mean([trusting()(row).excess for row in rows.to_dict("records")])
-    found = {"intervals": len(rows), "right": needed(rows), "factor": factor}
-    found |= zip(("covers", "lower", "width"), covered(rows, assumed), strict=True)
-    return found | dict(zip(("pairs cover", "pairs lower", "pairs width"), covered(rows, trusting()), strict=True))
+    names = ("covers", "lower", "width", "pairs cover", "pairs lower", "pairs width")
+    shares = zip(names, covered(rows, assumed) + covered(rows, trusting()), strict=True)
+    return {"intervals": len(rows), "right": needed(rows), "factor": factor, **dict(shares)}
 
 
-def by_quantile(rows: Rows) -> list[tuple[float, float, int]]:
-    """Sixths of all tables by what pair models say: their mean, the factor that was right, and how many."""
-    raw = np.array([1 + missed(r) / seen(r) if seen(r) > 0 else np.nan for r in rows.to_dict("records")])
-    rows, raw = rows[np.isfinite(raw)], raw[np.isfinite(raw)]
-    return [
-        (float(np.clip(raw[some], -2, 8).mean()), needed(rows.iloc[some]), len(some))
-        for some in np.array_split(np.argsort(raw), 6)
-    ]
+def by_quantile(rows: Rows) -> Rows:
+    """Sixths of all tables by what pair models say: its mean, the factor that was right, and how many."""
+    rows = rows.assign(said=[1 + missed(r) / seen(r) if seen(r) > 0 else np.nan for r in rows.to_dict("records")])
+    rows = rows[np.isfinite(rows.said)].sort_values("said")
+    sixths = (rows.iloc[some] for some in np.array_split(np.arange(len(rows)), 6))
+    return pd.DataFrame([{"said": x.said.clip(-2, 8).mean(), "right": needed(x), "many": len(x)} for x in sixths])
 
 
 def left_out(rows: Rows) -> tuple[pd.Series, float]:
@@ -137,8 +130,8 @@ def left_out(rows: Rows) -> tuple[pd.Series, float]:
 def draw(plt: Any) -> Any:
     """What is said against what was right."""
     figure, axes = plt.subplots(figsize=(6, 3.6))
-    said, right, _ = zip(*by_quantile(read()), strict=True)
-    axes.plot(said, right, "o-", color="#2b6cb0", label="sixths of all intervals")
+    sixths = by_quantile(read())
+    axes.plot(list(sixths.said), list(sixths.right), "o-", color="#2b6cb0", label="sixths of all intervals")
     axes.plot([0, 6], [0, 6], color="0.7", lw=1, label="as said")
     axes.axhline(CROSS_VALIDATED, color="#c05621", lw=1, ls="--", label=f"constant {CROSS_VALIDATED:g}")
     axes.set(xlabel="factor by pair models", ylabel="factor that was right", xlim=(0, 6), ylim=(0, 5))
@@ -154,13 +147,13 @@ def excess_page() -> Page:
     chosen_on = tuned.set.map(SETS.role) == "calibration"
     tuned = tuned.assign(group=tuned.set + chosen_on.map({True: ", choice", False: ", judged"}))
     constants = [(f, *covered(other, by_factor(f))) for f in (1.0, 1.2, 1.4, 1.7, 2.0)]
-    chosen, mean = left_out(real)
+    (chosen, mean), tables = left_out(real), rows.groupby(["set", "n", "sample"])
     numbers = {
         "factor": CROSS_VALIDATED, "trust": TRUST, "most": MOST, "real_factor": needed(real), "real": real,
         "groups": pd.DataFrame([{"group": name, **line(some)} for name, some in groups.items()]),
         "sets": grouped(tuned, "group", line), "worst": worst, "set": set_, "default": covered(other, assumed),
-        "pairs": covered(other, trusting()), "intervals": sum(n for *_, n in by_quantile(rows)), "mean": mean,
-        "tables": n_tables(rows), "chosen": ", ".join(f"{t:g} for {n} sets" for t, n in chosen.items()),
+        "pairs": covered(other, trusting()), "intervals": by_quantile(rows).many.sum(), "mean": mean,
+        "tables": tables.ngroups, "chosen": ", ".join(f"{t:g} for {n} sets" for t, n in chosen.items()),
         "constants": "; ".join(fill("{x[0]:g}: {x[1]:share}, {x[2]:share}", {"x": one}) for one in constants),
     }  # fmt: skip
     return Page("excess", "excess", draw, numbers)
@@ -194,26 +187,21 @@ def compared(rows: Rows) -> dict[str, Row]:
     """By method: tables that it has, coverage, lower bounds, and width by that of the default on them."""
     found = {}
     for title, fits, made, own in METHODS:
-        each = []
+        told = []
         for row in rows.to_dict("records"):
-            low, high, lower = made(row)
-            if not np.isfinite(lower) or not np.isfinite(row[own]):
-                continue
-            two = np.isfinite(low)
-            middle = row["centre"] if "sober" in title else (low + high) / 2 if two else row["naive"]
-            covers, holds, width = judged(row | {"truth": row[own]}, (low, high, lower), max(middle, lower))
-            mine = ends(row)
-            by_mine = max(width, 1e-12) / (mine[1] - mine[0])
-            each.append((covers if two else np.nan, holds, by_mine, row[own] - lower))
-        if len(each) < 12:
-            continue
-        covers, holds, width, gap = np.array(each, float).T
-        known = np.isfinite(covers)
-        found[title] = {
-            "method": title, "fits": fits, "intervals": len(each), "holds": holds.mean(), "gap": gap.mean(),
-            "covers": covers[known].mean() if known.any() else np.nan,
-            "width": np.exp(np.log(width[known]).mean()) if known.any() else np.nan,
-        }  # fmt: skip
+            (low, high, lower), truth = made(row), row[own]
+            if np.isfinite(lower + truth):
+                middle = row["centre"] if "sober" in title else row["naive"] if np.isnan(low) else (low + high) / 2
+                covers, holds, width = judged(row | {"truth": truth}, (low, high, lower), max(middle, lower))
+                mine = ends(row)
+                width = np.log(max(width, 1e-12) / (mine[1] - mine[0]))
+                told.append((np.nan if np.isnan(low) else covers, holds, width, truth - lower))
+        if len(told) >= 12:
+            covers, holds, width, gap = pd.DataFrame(told, dtype=float).mean()  # over those that are known
+            found[title] = {
+                "method": title, "fits": fits, "intervals": len(told), "holds": holds, "gap": gap, "covers": covers,
+                "width": np.exp(width),
+            }  # fmt: skip
     return found
 
 
@@ -246,13 +234,13 @@ def rivals_page() -> Page:
     groups = split(real, "", ("accuracy", "roc_auc", "neg_mean_squared_error")) | lassos(rows)
     theirs = split(others, "Schulz-Kümpel et al., ", ("accuracy", "neg_mean_squared_error"))
     groups |= dict(sorted(theirs.items(), key=lambda one: one[0].endswith("error")))
-    made = {name: compared(some) for name, some in groups.items()}
+    made, tables = {name: compared(some) for name, some in groups.items()}, rows.groupby(["set", "n", "sample"])
     tuned, errors, accuracies = made["tuned, accuracy"], *(
         made[f"Schulz-Kümpel et al., fixed, {title}"] for title in ("squared error", "accuracy")
     )  # fmt: skip
     numbers = {
         "groups": pd.DataFrame([{"group": name, **told} for name, some in made.items() for told in some.values()]),
-        "tuned": pd.DataFrame(tuned.values()), "tables": n_tables(rows), "default": tuned["sober, default"]["covers"],
+        "tuned": pd.DataFrame(tuned.values()), "tables": tables.ngroups, "default": tuned["sober, default"]["covers"],
         "lasso": pd.DataFrame(made["lasso, 100 of 1,000 active, accuracy"].values()),
         "listed": ", ".join(fill("{method} {covers:share}", tuned[METHODS[place][0]]) for place in (3, 4, 6, 8)),
         "fixed": "; ".join(
@@ -276,7 +264,7 @@ def verdicts(rows: Rows) -> Row:
     return {
         "tables": len(some), "naive": np.nan if has_unit else naive, "bias": np.nan if has_unit else bias,
         "covers": ((low - error <= truth) & (truth <= high + error)).mean(), "worse": (truth < 0).mean(),
-        "clear": len(said), "right": (np.sign(said.gain) == np.sign(said["gain truth"])).mean(),
+        "clear": len(said), "right": (said.gain * said["gain truth"] > 0).mean(),
     }  # fmt: skip
 
 
