@@ -38,14 +38,11 @@ BY_ROWS = ("accuracy", "neg_mean_squared_error")  # metrics that are a mean over
 
 def places() -> list[Key]:
     """All tables, the first of every set first."""
-    found = [
-        (name, n, sample)
-        for name, sizes in {**sets.sizes("excess"), **SIMULATED}.items()
-        for n in sizes
-        for sample in range(SAMPLES * (2 if len(sizes) == 1 else 1))
-    ]
-    found += [(f"lasso_{active}", 400, sample) for active in LASSO for sample in range(LASSO_SAMPLES)]
-    return sorted(found, key=lambda key: (key[2] // (48 if key[0].startswith("lasso") else 2), key))
+    each = {**sets.sizes("excess"), **SIMULATED}
+    real = {name: dict.fromkeys(sizes, SAMPLES * (2 if len(sizes) == 1 else 1)) for name, sizes in each.items()}
+    lassos = {f"lasso_{active}": {400: LASSO_SAMPLES} for active in LASSO}
+    found = sets.in_rounds(real, 2) + sets.in_rounds(lassos, 48)
+    return sorted(found, key=lambda key: (key[2] // (48 if key[0] in lassos else 2), key))
 
 
 def one(options: Options, name: str, n: int, sample: int) -> list[Row]:
@@ -78,8 +75,8 @@ def one(options: Options, name: str, n: int, sample: int) -> list[Row]:
                 **held_out(table, metric, fixed, true, seed),
             }  # fmt: skip
             if fixed is None:  # was tuning worth it: the winner against the first configuration
-                options_ = {"first": "best", "second": [0], "n_bootstraps": BOOTSTRAPS, "random_state": seed}
-                gap = sobercv.difference(None, built, metric, **options_)
+                asked = {"n_bootstraps": BOOTSTRAPS, "random_state": seed}
+                gap = sobercv.difference(None, built, metric, first="best", second=[0], **asked)
                 row |= claimed(gap, true[w] - true[0]) | {"gain error": np.nanstd(errors[:, w] - errors[:, 0], ddof=1)}
             rows.append(row)
     return rows
@@ -94,11 +91,7 @@ def claimed(gap: sobercv.Difference, truth: float) -> Row:
 def pair_models(table: Trained, metric: str, w: int) -> Row:
     """What models without two folds say about the winner: the parts "shared" and "mutual" of the excess page.
 
-    The shared part is the covariance of what deleting a fold from the training rows does to two halves of the other
-    folds, whose models have been trained apart. The mutual part is the sum, over pairs of folds, of what each one's
-    rows do to the score of the other when they train it: E[j, k] is the change of the whole score when the rows of fold
-    k are predicted by the models without fold j, too; what fold j does to all folds and what all folds do to fold k is
-    taken out.
+    As `sobercv.inference.instability` measures them, but for the halves of the folds, which are drawn.
     """
     y, folds, own, f = table.sample.y, table.sample.folds[:, 0], table.sample.predictions[:, w, 0], len(table.paired)
     columns = [np.where(np.isnan(paired[:, w]), own, paired[:, w]) for paired in table.paired]

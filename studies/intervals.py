@@ -7,6 +7,7 @@ can be tried on it without another bootstrap.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from typing import Any
 from zlib import crc32
 
@@ -16,16 +17,8 @@ from scipy import special
 
 import sobercv
 from sobercv import Predictions, metrics
-from sobercv.inference.intervals import (
-    CROSS_VALIDATED,
-    DOUBT,
-    DOUBT_TUNED,
-    FEWEST,
-    FOLD_FREEDOM,
-    LEARNING,
-    Calibrated,
-    Percentile,
-)
+from sobercv.inference import intervals as constants
+from sobercv.inference.intervals import CROSS_VALIDATED, Calibrated, Percentile
 from sobercv.inference.units import Units
 
 from . import sets, simulated
@@ -53,14 +46,9 @@ EXCESSES = tuple(round(1.0 + 0.1 * k, 1) for k in range(11))
 
 # ---- pieces ----
 def places(*kinds: str) -> list[Key]:
-    """Set, size, sub-sample and repeats; the first of every set first, so that an early look sees all of them."""
-    found = [
-        (name, n, sample, REPEATS if sample % 3 == 0 else 1)
-        for name, each in sets.sizes("intervals", *kinds).items()
-        for n in each
-        for sample in range(SAMPLES[len(each)])
-    ]
-    return sorted(found, key=lambda p: (p[2] // 6, p[0], p[1], p[2]))
+    """Set, size, sub-sample and repeats."""
+    sizes = {name: dict.fromkeys(each, SAMPLES[len(each)]) for name, each in sets.sizes("intervals", *kinds).items()}
+    return [(*place, REPEATS if place[2] % 3 == 0 else 1) for place in sets.in_rounds(sizes, 6)]
 
 
 def seed_of(*place: Any) -> int:
@@ -156,19 +144,16 @@ def judged(
 ) -> tuple[bool, bool, float]:
     """Whether the interval covers, whether the lower bound holds, and the interval's width.
 
-    The truth of real data is a score on rows that are held out, and so has an error of its own; it is added in
-    quadrature to the distance of a bound from the middle.
+    The truth of real data is a score on held-out rows: its error is added in quadrature to the bounds' distances from
+    the middle.
     """
-
-    def moved_out(bound: float, error: float) -> float:
-        off = bound - middle
-        return middle + float(np.copysign(np.hypot(off, error), off)) if error > 0 else bound
-
-    low, high, lower = made
     truth, tiny = row["truth"], 1e-9 * (1 + abs(row["truth"]))
-    both, one = (special.ndtri(share) * row["truth error"] for share in ((1 + level) / 2, level))
-    covered = moved_out(low, both) - tiny <= truth <= moved_out(high, both) + tiny
-    return covered, truth >= moved_out(lower, one) - tiny, high - low
+    errors = (special.ndtri(share) * row["truth error"] for share in ((1 + level) / 2, (1 + level) / 2, level))
+    low, high, lower = (
+        middle + float(np.copysign(np.hypot(bound - middle, error), bound - middle)) if error > 0 else bound
+        for bound, error in zip(made, errors, strict=True)
+    )
+    return low - tiny <= truth <= high + tiny, truth >= lower - tiny, made[1] - made[0]
 
 
 def cover(rows: Rows, made: Made | None, level: float = 0.95) -> Array:
@@ -182,12 +167,11 @@ WHAT = ("covered", "lower", "width")
 
 def summarise(rows: Rows) -> list[Row]:
     """Coverage and width by interval and level."""
-    return [
-        {"tables": len(rows), "interval": name, "level": level,
-         **dict(zip(WHAT, cover(rows, made, level).mean(axis=0), strict=True))}
-        for name, made in INTERVALS.items()
-        for level in LEVELS
-    ]  # fmt: skip
+    found = []
+    for (name, made), level in product(INTERVALS.items(), LEVELS):
+        means = dict(zip(WHAT, cover(rows, made, level).mean(axis=0), strict=True))
+        found.append({"tables": len(rows), "interval": name, "level": level, **means})
+    return found
 
 
 def by_excess(rows: Rows) -> list[Row]:
@@ -223,30 +207,29 @@ PARTS = {
 # ---- the page ----
 def told(rows: Rows) -> Row:
     """Means over tables (groups count by their tables) at every level, and the width by that of percentiles."""
-    found: Row = {"tables": rows[(rows.interval == "calibrated") & (rows.level == LEVELS[0])].tables.sum()}
-    for level in LEVELS:
-        paper, ours = (rows[(rows.interval == interval) & (rows.level == level)] for interval in INTERVALS)
-        for interval, some in zip(INTERVALS, (paper, ours), strict=True):
-            for what in WHAT[:2]:
-                found[f"{what} {interval} {level:g}"] = np.average(some[what], weights=some.tables)
-        known = paper.width.to_numpy() > 0  # geometric mean over groups, each with its own unit
-        logs = np.log(ours.width.to_numpy()[known] / paper.width.to_numpy()[known])
-        found[f"width {level:g}"] = np.exp(np.average(logs, weights=ours.tables.to_numpy()[known]))
-    return found
+    found: Row = {}
+    for level, here in rows.groupby("level"):
+        parts = {interval: here[here.interval == interval] for interval in INTERVALS}
+        for (interval, some), what in product(parts.items(), WHAT[:2]):
+            found[f"{what} {interval} {level:g}"] = np.average(some[what], weights=some.tables)
+        paper, ours = (some.width.to_numpy() for some in parts.values())
+        known, tables = paper > 0, parts["calibrated"].tables.to_numpy()
+        # Geometric mean over groups, each with its own unit.
+        found[f"width {level:g}"] = np.exp(np.average(np.log(ours[known] / paper[known]), weights=tables[known]))
+    return {"tables": tables.sum(), **found}
 
 
 def overall(rows: Rows) -> Rows:
     """Coverage at every level, mean and worst over data sets."""
     every, by_set = told(rows), grouped(rows, "set", told, sort=False).set_index("set")
     lines = []
-    for level in LEVELS:
-        for interval in INTERVALS:
-            covered, lower = (f"{what} {interval} {level:g}" for what in WHAT[:2])
-            lines.append({
-                "level": 100 * level, "interval": interval, "covers": every[covered], "lower": every[lower],
-                "worst": by_set[covered].min(), "where": by_set[covered].idxmin(), "worst lower": by_set[lower].min(),
-                "width": "1" if interval == "percentile" else f"{every[f'width {level:g}']:.2f}",
-            })  # fmt: skip
+    for level, interval in product(LEVELS, INTERVALS):
+        covered, lower = (f"{what} {interval} {level:g}" for what in WHAT[:2])
+        lines.append({
+            "level": 100 * level, "interval": interval, "covers": every[covered], "lower": every[lower],
+            "worst": by_set[covered].min(), "where": by_set[covered].idxmin(), "worst lower": by_set[lower].min(),
+            "width": "1" if interval == "percentile" else f"{every[f'width {level:g}']:.2f}",
+        })  # fmt: skip
     return pd.DataFrame(lines)
 
 
@@ -303,8 +286,7 @@ def page() -> Page:
         "tried": excess.groupby("excess").mean(numeric_only=True).reset_index().assign(
             worst=excess.groupby("excess")["covered 0.95"].min().to_numpy()
         ),
-        "excess": CROSS_VALIDATED, "doubt": DOUBT, "tuned": DOUBT_TUNED, "fewest": FEWEST, "folds": FOLD_FREEDOM,
-        "learning": LEARNING,
+        "constants": vars(constants),
     }  # fmt: skip
     return Page("intervals", "intervals-real", draw, numbers)
 

@@ -175,10 +175,9 @@ METRICS_OF = {"binary": ("roc_auc", "accuracy"), "regression": ("r2",), "surviva
 
 
 def places(study: str, *kinds: str, most: int = 10**9) -> list[Key]:
-    """Set, size and sub-sample; the first of every set and size first."""
+    """Set, size and sub-sample."""
     each = sets.sizes(study, *kinds).items()
-    found = [(name, n, s) for name, sizes in each for n, many in sizes.items() for s in range(min(many, most))]
-    return sorted(found, key=lambda p: (p[2] // 2, p[0], p[1], p[2]))
+    return sets.in_rounds({name: {n: min(many, most) for n, many in sizes.items()} for name, sizes in each}, 2)
 
 
 def design(settings: Any, study: str, *kinds: str, most: int = 10**9) -> list[Key]:

@@ -7,7 +7,7 @@ and only says what the set is. A table never holds scores, so that any metric an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from sklearn.datasets import load_digits
 from sobercv import Predictions, metrics
 
 from . import learners
-from .harness import Array, Options, Rng
+from .harness import Array, Key, Options, Rng
 
 MOST_ROWS = 4000  # more rows than this add nothing to the truth that two thousand do not already say
 MOST_FEATURES = 300  # for trees and screening; the similarities know all features
@@ -42,6 +42,12 @@ def sizes(study: str, *kinds: str) -> dict[str, dict[int, int]]:
         name: {int(n): int(many or 0) for n, _, many in (one.partition(":") for one in cell.split())}
         for name, cell in cells.items()
     }
+
+
+def in_rounds(each: Mapping[str, Mapping[int, int]], at_once: int) -> list[Key]:
+    """Set, size and sub-sample, given how many; the first ones of every set first, so that an early look sees all."""
+    found = [(name, n, sample) for name, sizes in each.items() for n, many in sizes.items() for sample in range(many)]
+    return sorted(found, key=lambda place: (place[2] // at_once, place))
 
 
 #: Predictions [m, C(, K)] on test rows of models trained on training rows.
@@ -185,10 +191,7 @@ def fit(ready: Ready, train: Array, test: Array, seed: int, recipes: learners.Re
 def out_of_fold(fit: Fit, rows: Array, folds: Array) -> Array:
     """Predictions of each row by the model that was trained without its fold."""
     parts = [fit(rows[folds != k], rows[folds == k]) for k in range(folds.max() + 1)]
-    out = np.empty((len(rows), *parts[0].shape[1:]))
-    for k, part in enumerate(parts):
-        out[folds == k] = part
-    return out
+    return np.concatenate(parts)[np.argsort(np.argsort(folds, kind="stable"))]
 
 
 def cross_validated(fit: Fit, y: Array, rows: Array, judges: Array, folds: Array) -> SubSample:
@@ -203,9 +206,8 @@ def kept(options: Options, name: str, make: Callable[[], SubSample]) -> SubSampl
 
     def compact() -> dict[str, Array]:
         arrays = dict(vars(make()))
-        small = {"folds": np.int8, "predictions": np.float32, "judged": np.float32}
-        if arrays["judged"].ndim == 3:
-            small["judged"] = np.float16
+        small = {"folds": np.int8, "predictions": np.float32}
+        small["judged"] = np.float16 if arrays["judged"].ndim == 3 else np.float32
         return {name: values.astype(small.get(name, values.dtype)) for name, values in arrays.items()}
 
     return SubSample(**options.kept(name, compact))
