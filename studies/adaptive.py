@@ -7,6 +7,7 @@ with three parameters is searched. Three ways to propose: by chance, by the scor
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from sobercv.inference.tables import Table
 from . import sets
 from .evidence import Page
 from .harness import Array, Key, Options, Part, Rng, Row, Rows, bias, grouped, read_results
+from .learners import squared_distances
 
 DIMENSIONS = 3
 SAMPLES, TRIALS, REPETITIONS, PIECE, BOOTSTRAPS = (50, 100, 300, 1000), (50, 200, 1000), 100, 25, 300
@@ -98,21 +100,15 @@ class Sample:
         kept = ranked[: max(1, round(len(ranked) ** point[2]))]
         A, B = self._ready.features[train][:, kept], self._ready.features[test][:, kept]
         width, penalty = 10.0 ** (3.0 * point[0] - 2.0) / len(kept), 10.0 ** (5.0 * point[1] - 4.0)
-        inside, across = _kernel(A, A, width), _kernel(B, A, width)
+        inside, across = (np.exp(-width * squared_distances(here, A)) for here in (A, B))
         inside.flat[:: len(inside) + 1] += penalty * len(train) / 10.0
         centre = self._sign[train].mean()
         said = across @ np.linalg.solve(inside, self._sign[train] - centre) + centre
         return np.asarray((said > 0) == (self._sign[test] > 0))
 
 
-def _kernel(A: Array, B: Array, width: float) -> Array:
-    squared = (A**2).sum(axis=1)[:, None] + (B**2).sum(axis=1) - 2.0 * A @ B.T
-    return np.asarray(np.exp(-width * np.maximum(squared, 0.0)))
-
-
 # ---- proposers ----
-#: (points [S, t, d], values [S, t], generator) -> the next points [S, d], for S searches at once.
-Proposer = Callable[[Array, Array, Rng], Array]
+# From points [S, t, d], values [S, t] and a generator to the next points [S, d], for S searches at once.
 STARTUP, CANDIDATES, MOST_GOOD = 10, 24, 25
 
 
@@ -124,8 +120,7 @@ def by_chance(points: Array, values: Array, rng: Rng) -> Array:
 def tpe(points: Array, values: Array, rng: Rng) -> Array:
     """Propose where the best so far are dense, compared with the others: a tree-structured Parzen estimator.
 
-    Bergstra et al. (2011) in the form of Optuna's default, one dimension at a time. Written out here because a thousand
-    searches of a thousand trials need one that is a hundred times as fast; a test compares the two.
+    Bergstra et al. (2011) as in Optuna, one dimension at a time; a test compares the two. A hundred times as fast.
     """
     s, t, d = points.shape
     if t < STARTUP:
@@ -161,7 +156,9 @@ def _density(at: Array, centres: Array, widths: Array) -> Array:
 
 
 # ---- pieces ----
-def search(problems: Sequence[Any], propose: Proposer, trials: int, looked_at: Array, rng: Rng) -> tuple[Array, Array]:
+def search(
+    problems: Sequence[Any], propose: Callable[..., Array], trials: int, looked_at: Array, rng: Rng
+) -> tuple[Array, Array]:
     """Run trials, each proposed by earlier scores on some samples: points [S, T, d], right or not [S, N, T]."""
     points, values = np.empty((len(problems), trials, DIMENSIONS)), np.empty((len(problems), trials))
     right = np.empty((len(problems), len(looked_at), trials), bool)
@@ -201,13 +198,8 @@ def claims(problems: Sequence[Any], trials: int, n: int, place: Sequence[int]) -
 
 def design() -> list[Key]:
     """Shape, samples, trials and first problem; round by round, so that an early look has all shapes and sizes."""
-    return [
-        (shape, n, trials, first)
-        for first in range(0, REPETITIONS, PIECE)
-        for trials in TRIALS
-        for n in SAMPLES
-        for shape in SHAPES
-    ]
+    found = product(range(0, REPETITIONS, PIECE), TRIALS, SAMPLES, SHAPES)
+    return [(shape, n, trials, first) for first, trials, n, shape in found]
 
 
 def simulated(options: Options, name: str, n: int, trials: int, first: int) -> list[Row]:
@@ -245,17 +237,17 @@ PARTS = {
 
 # ---- the page ----
 SHOWN_TRIALS = 200
+TITLES = {
+    "naive all": "TPE, plain CV", "bbc all": "TPE, BBC", "apart half": "TPE, propose_from=0.5",
+    "bbc chance": "random, BBC",
+}  # fmt: skip
 
 
 def draw(plt: Any) -> Any:
     """Bias against the number of samples, one panel per claim about TPE and one for random search."""
     rows = read_results("adaptive")
     fig, axes = plt.subplots(1, 4, figsize=(13, 3.6), sharey=True)
-    titles = {
-        "naive all": "TPE, plain CV", "bbc all": "TPE, BBC", "apart half": "TPE, propose_from=0.5",
-        "bbc chance": "random, BBC",
-    }  # fmt: skip
-    for ax, (claim, title) in zip(axes, titles.items(), strict=True):
+    for ax, (claim, title) in zip(axes, TITLES.items(), strict=True):
         for trials, shade in zip(TRIALS, ("#9ecae1", "#4292c6", "#08519c"), strict=True):
             here = rows[rows.trials == trials].sort_values("n")
             values, errors = (list(here[f"{what} {claim}"]) for what in ("bias", "se"))

@@ -23,8 +23,8 @@ def results(rows: Rows) -> Rows:
     made = []
     for row in rows[(rows.repeats == 1) & rows.metric.isin(list(TITLES))].to_dict("records"):
         out = {name: row[name] for name in ("data", "n", "sample", "kind", "metric")}
-        out |= {name: row[name] / row["unit"] for name in ("truth", "naive", "ncv")}
-        out |= {"bbc": row["value"] / row["unit"], "632+": row["632+"] / row["unit"]}
+        said = {"truth": "truth", "naive": "naive", "ncv": "ncv", "bbc": "value", "632+": "632+"}
+        out |= {name: row[column] / row["unit"] for name, column in said.items()}
         for name in ("calibrated", "percentile"):
             low, high, lower = intervals.ends(row, intervals.INTERVALS[name])
             out |= {f"covers {name}": float(low <= row["truth"] <= high), f"width {name}": (high - low) / row["unit"]}
@@ -69,10 +69,9 @@ def told(rows: Rows) -> Row:
     for p in NAMES:
         found |= {f"bias {p}": cells(rows, f"bias {p}").mean(), f"rmse {p}": np.sqrt((rows[f"bias {p}"] ** 2).mean())}
     found |= {name: rows[name].mean() for name in ("covers calibrated", "covers percentile", "lower calibrated")}
-    calibrated, percentile = (cells(rows, f"covers {name}").mean() for name in ("calibrated", "percentile"))
-    advice = '`interval="percentile"`' if percentile >= ENOUGH else "ask for 99 %"
-    return found | {"calibrated": calibrated, "percentile": percentile,
-                    "advice": "the default" if calibrated >= ENOUGH else advice}  # fmt: skip
+    found |= {name: cells(rows, f"covers {name}").mean() for name in ("calibrated", "percentile")}
+    advice = '`interval="percentile"`' if found["percentile"] >= ENOUGH else "ask for 99 %"
+    return found | {"advice": "the default" if found["calibrated"] >= ENOUGH else advice}
 
 
 def draw(plt: Any) -> Any:

@@ -52,7 +52,7 @@ def split(features: Array, similarity: Array | None, train: Array, test: Array) 
         mean, spread = Z.mean(axis=0), Z.std(axis=0)
         spread = np.where(spread > 1e-9, spread, 1.0)
         linear, linear_test = (Z - mean) / spread, np.clip((T - mean) / spread, -10, 10)
-        distance, distance_test = _squared(Z, Z), _squared(T, Z)
+        distance, distance_test = squared_distances(Z, Z), squared_distances(T, Z)
     else:
         G, H = similarity[np.ix_(train, train)].astype(float), similarity[np.ix_(test, train)].astype(float)
         own, own_test = np.diag(G), similarity[test, test].astype(float)
@@ -70,7 +70,7 @@ def split(features: Array, similarity: Array | None, train: Array, test: Array) 
     return Split(linear, linear_test, distance, distance_test, Z, T)
 
 
-def _squared(A: Array, B: Array) -> Array:
+def squared_distances(A: Array, B: Array) -> Array:
     return np.maximum((A**2).sum(axis=1)[:, None] + (B**2).sum(axis=1)[None] - 2 * A @ B.T, 0)
 
 
@@ -112,21 +112,18 @@ def screen(X: Array, Y: Array, k: int) -> Array:
     return np.argsort(-(related**2).sum(axis=1), kind="stable")[:k]
 
 
-Found = list[Array]
-
-
-def trees(Z: Array, T: Array, y: Array, seed: int, sizes: Sizes, forest: int = 0, k: int = 0) -> Found:
+def trees(Z: Array, T: Array, y: Array, seed: int, sizes: Sizes, forest: int = 0, k: int = 0) -> list[Array]:
     """Trees of some depths and smallest leaves, and a forest: numbers [m], or probabilities [m, k] of k classes."""
     Tree, Forest = (DecisionTreeClassifier, ExtraTreesClassifier) if k else (DecisionTreeRegressor, ExtraTreesRegressor)
     models = [Tree(max_depth=depth, min_samples_leaf=leaf, random_state=seed) for depth, leaf in sizes]
     if forest:
         models.append(Forest(forest, min_samples_leaf=2 if k else 3, random_state=seed, n_jobs=1))
-    models = [model.fit(Z, y) for model in models]
-    if not k:
-        return [model.predict(T) for model in models]
-    found = [np.zeros((len(T), k)) for _ in models]  # classes that are not there have no chance
-    for out, model in zip(found, models, strict=True):
-        out[:, model.classes_] = model.predict_proba(T)
+    found = []
+    for model in models:
+        model.fit(Z, y)
+        found.append(np.zeros((len(T), k)) if k else model.predict(T))
+        if k:  # classes that are not there have no chance
+            found[-1][:, model.classes_] = model.predict_proba(T)
     return found
 
 
@@ -159,16 +156,14 @@ def classify(cut: Split, y: Array, k: int, seed: int) -> Array:
     return probabilities(found)
 
 
-def probabilities(found: Found) -> Array:
+def probabilities(found: list[Array]) -> Array:
     """Put configurations together [m, C, k], with sums of 1."""
-    made = []
-    for p in found:
-        p = np.clip(np.nan_to_num(p, nan=1.0 / p.shape[1]), LOW, 1 - LOW)
-        made.append(p / p.sum(axis=1, keepdims=True))
-    return np.stack(made, axis=1)
+    made = np.stack(found, axis=1)
+    made = np.clip(np.nan_to_num(made, nan=1.0 / made.shape[2]), LOW, 1 - LOW)
+    return made / made.sum(axis=2, keepdims=True)
 
 
-def logistic(X: Array, T: Array, Y: Array, penalties: tuple[float, ...]) -> Found:
+def logistic(X: Array, T: Array, Y: Array, penalties: tuple[float, ...]) -> list[Array]:
     """One class against the rest, by Newton's method, from large penalties to small."""
     mean = X.mean(axis=0)
     X, T = np.column_stack([X - mean, np.ones(len(X))]), np.column_stack([T - mean, np.ones(len(T))])
@@ -225,9 +220,9 @@ def standardised(y: Array) -> tuple[Array, float, float]:
     return ((y - centre) / scale)[:, None], centre, scale
 
 
-def columns(found: Found) -> Array:
+def columns(found: list[Array]) -> Array:
     """Put configurations together [m, C]."""
-    return np.column_stack([f.reshape(len(f), -1)[:, 0] for f in found])
+    return np.column_stack([f.reshape(len(f)) for f in found])
 
 
 def regress(cut: Split, y: Array, k: int, seed: int) -> Array:
@@ -266,7 +261,7 @@ def residual(y: Array) -> Array:
     return y["event"] - np.cumsum(died / at_risk)[place]
 
 
-def cox(X: Array, T: Array, y: Array, penalties: tuple[float, ...]) -> Found:
+def cox(X: Array, T: Array, y: Array, penalties: tuple[float, ...]) -> list[Array]:
     """Risks by penalised Cox regression, from large penalties to small."""
     mean = X.mean(axis=0)
     order = np.argsort(-y["time"], kind="stable")

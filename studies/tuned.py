@@ -7,7 +7,7 @@ and how much it is behind the best of all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -17,7 +17,6 @@ from scipy import stats
 
 import sobercv
 from sobercv.inference.bootstrap import BACK
-from sobercv.metrics import get
 
 from . import intervals, sets
 from .evidence import Page
@@ -41,12 +40,13 @@ LINEAR = range(8)  # the family of real tables: penalised linear models stand fi
 FEWEST_JUDGES = 1000
 #: Sizes that are told together: up to so many samples.
 SIZES = {60: "40", 100: "100", 500: "200 to 500"}
-#: The score of a column, a threshold, or a mix and the single configuration that it is compared with.
-Truth = Callable[..., Any]
 
 
-def claims(kind: str, y: Array, chances: Array, family: Iterable[int], truth: Truth, **options: Any) -> list[Row]:
-    """Tune on one table: naive, corrected, lower and upper end, and truth of what is claimed."""
+def claims(kind: str, y: Array, chances: Array, family: Any, truth: Callable[..., Any], **options: Any) -> list[Row]:
+    """Tune on one table: naive, corrected, lower and upper end, and truth of what is claimed.
+
+    `truth` is the score of a column, a threshold, or a mix and the single configuration that it is compared with.
+    """
     select, metric, resamples = TUNED[kind]
 
     def claim(name: str, naive: float, value: float, interval: Any, true: float) -> Row:
@@ -117,16 +117,12 @@ def of_mix(mix: Any, distance: Array, metric: str, rng: Rng, single: int) -> tup
     if single in members:
         scores[:, -1] = scores[:, members.index(single)]
     chances = chances_of(scores)
-    return (
-        scored(metric, y, chances[:, :-1] @ np.array(mix.weights)),
-        scored(metric, y, chances[:, -1]),
-    )
+    return scored(metric, y, chances[:, :-1] @ np.array(mix.weights)), scored(metric, y, chances[:, -1])
 
 
 def scored(metric: str, y: Array, new: Array) -> float:
     """The score of predictions, or of labels."""
-    judged = sobercv.Predictions.build(y, new[:, None], task="classification")
-    return float(get(metric).scores(judged, np.ones((1, len(y)), np.uint8))[0, 0])
+    return float(sets.scores_on(sobercv.Predictions.build(y, new[:, None], task="classification"), metric)[0])
 
 
 # ---- real tables ----
@@ -182,11 +178,6 @@ def by_claim(rows: Rows, summarise: Callable[[Rows], Any], *names: str) -> Rows:
     return grouped(rows, " ".join(["tuned", *names]), summarise)
 
 
-def results(rows: Rows) -> Rows:
-    """One row per claim, size and number of configurations; every table is a set of its own."""
-    return by_claim(rows.assign(set=np.arange(len(rows))), told, "n", "c")
-
-
 def real_results(rows: Rows) -> dict[str, Rows]:
     """By kind of tuning and size; and how far the estimate should move back towards plain CV."""
     rows = rows[rows.tuned != "greedy ensemble, gain"]
@@ -209,11 +200,10 @@ def errors(rows: Rows) -> Array:
 
 def by_share(rows: Rows) -> list[Row]:
     """Bias and root mean square of the error at each share."""
-    return [
-        {"share": share, "tables": len(e), "bias": e.mean(), "bias_error": standard_error(e, rows.set.to_numpy()),
-         "rmse": np.sqrt((e**2).mean())}
-        for share, e in zip(BACK_SHARES, errors(rows).T, strict=True)
-    ]  # fmt: skip
+    off = errors(rows)
+    ses, rmses = [standard_error(e, rows.set.to_numpy()) for e in off.T], np.sqrt((off**2).mean(axis=0))
+    found = {"share": BACK_SHARES, "tables": len(off), "bias": off.mean(axis=0), "bias_error": ses, "rmse": rmses}
+    return pd.DataFrame(found).to_dict("records")
 
 
 def by_set(rows: Rows) -> Rows:
@@ -232,7 +222,8 @@ def by_set(rows: Rows) -> Rows:
 
 PARTS = {
     "main": Part(
-        "kind n c sample", lambda: list(product(TUNED, SAMPLES, CONFIGURATIONS)), simulated, results, "%.6f",
+        "kind n c sample", lambda: list(product(TUNED, SAMPLES, CONFIGURATIONS)), simulated,
+        lambda rows: by_claim(rows.assign(set=np.arange(len(rows))), told, "n", "c"), "%.6f",
         {"seed": 0, "fixed_models": True, "new": NEW}, samples=REPETITIONS, at_once=10,
     ),
     "real": Part("set n sample repeats", places, real, real_results, "%.6f", {"seed": 0}),
