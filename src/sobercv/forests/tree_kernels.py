@@ -186,8 +186,10 @@ def _best_split(
                 best_improvement = improvement
                 bound = purity / pairs * SURELY_LESS
                 best = (column, here, key >> 16, w_left, impurity_left, impurity_right)  # type: ignore[assignment]
-    columns[:known] = constants[:known]
-    constants[known : known + found] = columns[known : known + found]
+    for j in range(known):
+        columns[j] = constants[j]
+    for j in range(known, known + found):
+        constants[j] = columns[j]
     if is_dense:
         for i in samples:
             inside[i] = 0
@@ -225,7 +227,8 @@ def _sort(rank, n_ranks, samples, low, keys, spare, places):
         keys[p] = (np.uint32(rank[samples[p]]) << 16) | low[samples[p]]
     if n > FEW and n_ranks <= 2 * n:
         _deal(keys, spare, n, 16, 0xFFFF, n_ranks, places)
-        keys[:n] = spare[:n]
+        for p in range(n):
+            keys[p] = spare[p]
     elif n > SMALL:
         _deal(keys, spare, n, 16, 0xFF, 256, places)  # by the lower half of the rank, then by the upper
         _deal(spare, keys, n, 24, 0xFF, 256, places)

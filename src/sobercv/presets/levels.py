@@ -107,14 +107,9 @@ LEVELS = {
 }
 
 
-def check_name(name: Any) -> None:
-    """Refuse what is no preset, and say which is meant."""
-    if name not in LEVELS:
-        raise unknown(name, tuple(LEVELS), "preset", "E122")
-
-
-def unknown(given: Any, allowed: tuple[str, ...], what: str, code: str) -> SoberError:
-    """Make the error for an unknown name of a preset or a task, with the nearest known one."""
-    close = difflib.get_close_matches(str(given), allowed, 1, cutoff=0.4)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    return SoberError(code, f"There is no {what} {given!r}; choose one of {', '.join(allowed)}.{hint}")
+def check_name(name: Any, known: tuple[str, ...] = tuple(LEVELS), what: str = "preset") -> None:
+    """Refuse what is no preset or no task, and name the nearest one."""
+    if name not in known:
+        close = difflib.get_close_matches(str(name), known, 1, cutoff=0.4)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise SoberError("E122", f"There is no {what} {name!r}; choose one of {', '.join(known)}.{hint}")

@@ -16,11 +16,12 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
 from .. import seeds
+from ..containers import whole_number
 from ..errors import SoberError
 from ..targets import TABLE_TASKS, Target, task_name
 from ..training import Configuration, expand
-from .levels import LEVELS, check_name, unknown
-from .spaces import Grid, SpaceInputs, space_of_classes, space_of_numbers, space_of_times
+from .levels import LEVELS, check_name
+from .spaces import Grid, search_space
 
 NAMES, TASKS = tuple(LEVELS), TABLE_TASKS
 #: Text columns with at least so many different values are cut into pieces of text instead of one column per value.
@@ -110,26 +111,30 @@ def get(
     610
     """
     check_name(name)
-    if task not in TASKS:
-        raise unknown(task, TASKS, "task", "E122")
-    if n_trees is not None and (not isinstance(n_trees, (int, np.integer)) or n_trees < 1):
-        raise SoberError("E108", f"`n_trees` must be a whole number of 1 or more; got {n_trees!r}.")
-    check_table(X)
-    _check_target(task, y, X)
+    check_name(task, TASKS, "task")
     level = LEVELS[name]
+    n_trees = level.trees if n_trees is None else whole_number("n_trees", n_trees)
+    check_table(X)
+    if y is None:
+        raise SoberError("E112", "A preset needs y: pass the true values.")
+    target = Target.read(y, task_name(task))
+    n, k = len(target.values), target.n_classes
+    if (task == "binary" and k != 2) or (task == "multiclass" and k < 2):
+        raise SoberError("E112", f"The task {task!r} does not fit a target with {k} classes; choose another task.")
+    rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if rows != n:
+        raise SoberError("E101", f"X has {rows} samples but y has {n}; both need one row per sample.")
     model_seed = seeds.integer(seeds.root(seed), "presets")
     cleaner = make_cleaner(X, model_seed)
-    inputs = SpaceInputs(
-        level,
-        task,
-        cleaned=_cleaned(cleaner, X),
-        y=y,
-        seed=model_seed,
-        n_trees=level.trees if n_trees is None else int(n_trees),
-        probabilities=probabilities,
+    try:
+        cleaned = clone(cleaner).fit_transform(X)  # the whole table, only to learn the scale of penalties from it
+    except ValueError as error:
+        if "variance threshold" in str(error):
+            raise SoberError("E818", "Every column of X is constant or empty, so nothing can be learned.") from None
+        raise
+    default, grids = search_space(
+        level, task, cleaned, y, seed=model_seed, n_trees=n_trees, probabilities=probabilities
     )
-    space = {"regression": space_of_numbers, "survival": space_of_times}.get(task, space_of_classes)
-    default, grids = space(inputs)
     grids = [grid for grid in grids if not weighted or takes_weights(grid["model"][0])]
     estimator = Pipeline([("clean", cleaner), ("select", "passthrough"), ("model", clone(default))])
     listed = expand(grids)
@@ -140,29 +145,6 @@ def get(
 def takes_weights(model: Any) -> bool:
     """Whether `fit` of a model takes `sample_weight`; around a regressor, what it is around says so."""
     return has_fit_parameter(getattr(model, "regressor", model), "sample_weight")
-
-
-def _check_target(task: str, y: Any, X: Any) -> None:
-    """Refuse a target that does not belong to the task, before anything is made for it."""
-    if y is None:
-        raise SoberError("E112", "A preset needs y: pass the true values.")
-    target = Target.read(y, task_name(task))
-    n, k = len(target.values), target.n_classes
-    if (task == "binary" and k != 2) or (task == "multiclass" and k < 2):
-        raise SoberError("E112", f"The task {task!r} does not fit a target with {k} classes; choose another task.")
-    rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    if rows != n:
-        raise SoberError("E101", f"X has {rows} samples but y has {n}; both need one row per sample.")
-
-
-def _cleaned(cleaner: Pipeline, X: Any) -> Any:
-    """Clean the whole table, only to learn the scale of penalties from it."""
-    try:
-        return clone(cleaner).fit_transform(X)
-    except ValueError as error:
-        if "variance threshold" in str(error):
-            raise SoberError("E818", "Every column of X is constant or empty, so nothing can be learned.") from None
-        raise
 
 
 # ---- cleaning: any table in, scaled numbers without gaps out, learnt inside each fold --------------------------------
@@ -207,29 +189,26 @@ def make_cleaner(X: Any, seed: int = 0) -> Pipeline:
     numbers: fill gaps by the median and mark them, scale, leave constant columns out.
     """
     dtypes = list(X.dtypes) if hasattr(X, "dtypes") else [np.asarray(X).dtype]
-    steps: list[tuple[str, Any]] = [] if all(map(_is_plain, dtypes)) else [("types", _vectorizer(seed))]
-    steps += [
+    steps: list[tuple[str, Any]] = [
         # Empty columns become constant ones: the scaler would warn about them, and a fold can make one any time.
         ("fill", SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)),
         ("scale", StandardScaler()),
         # Scaled columns have variance 1, so that this is only rounding noise.
         ("vary", VarianceThreshold(1e-12)),
     ]
-    return Pipeline(steps)
-
-
-def _vectorizer(seed: int) -> Any:
+    if all(map(_is_plain, dtypes)):
+        return Pipeline(steps)
     try:
         from skrub import StringEncoder, TableVectorizer  # type: ignore[import-untyped,import-not-found,unused-ignore]
     except ImportError:
         raise SoberError(
-            "E403",
-            "Tables with text, dates or categories need skrub: pip install 'sobercv[cli]', or encode them.",
+            "E403", "Tables with text, dates or categories need skrub: pip install 'sobercv[cli]', or encode them."
         ) from None
-    return TableVectorizer(
+    vectorizer = TableVectorizer(
         cardinality_threshold=MANY_CATEGORIES,
         # Without drop=: it would warn whenever a fold meets a category that its training rows lack.
         low_cardinality=OneHotEncoder(handle_unknown="ignore", sparse_output=False, dtype="float32"),
         high_cardinality=StringEncoder(n_components=10, random_state=seed),
         n_jobs=1,
     )
+    return Pipeline([("types", vectorizer), *steps])

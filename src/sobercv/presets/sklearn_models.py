@@ -7,9 +7,8 @@ boosting in one thread.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from functools import partial, wraps
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -27,29 +26,14 @@ from ..threads import one_openmp_thread
 
 #: libsvm can take hours where a kernel with huge values cannot separate the classes; no useful SVM needs as many steps.
 SVM_STEPS = 500_000
-Method = Callable[..., Any]
-
-
-def within(context: Callable[[], AbstractContextManager[None]], method: Method) -> Method:
-    """Make a method that runs within a context; its signature, which scikit-learn reads, stays."""
-
-    @wraps(method)
-    def wrapped(self: Any, *given: Any, **named: Any) -> Any:
-        with context():
-            return method(self, *given, **named)
-
-    return wrapped
 
 
 @contextmanager
-def _silent() -> Iterator[None]:
+def silent_at_cap() -> Iterator[None]:
+    """Say nothing where a fit ends at `max_iter`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield
-
-
-#: Make a `fit` that says nothing when it ends at `max_iter`, and a method that runs in one OpenMP thread.
-silent_at_cap, in_one_thread = partial(within, _silent), partial(within, one_openmp_thread)
 
 
 class OneScale:
@@ -78,7 +62,8 @@ class OneScale:
         svm.set_params(C=settled["C"], gamma=settled["gamma"])
         parent: Any = super()
         try:
-            return parent.fit(X, y, sample_weight)
+            with silent_at_cap():
+                return parent.fit(X, y, sample_weight)
         finally:
             svm.set_params(**given)
 
@@ -86,19 +71,15 @@ class OneScale:
 class CappedSVC(OneScale, SVC):  # type: ignore[misc]
     """scikit-learn's `SVC`, silent when it ends at `max_iter`, equal for equal kernels."""
 
-    fit = silent_at_cap(OneScale.fit)
-
 
 class CappedSVR(OneScale, SVR):  # type: ignore[misc]
     """scikit-learn's `SVR`, silent when it ends at `max_iter`, equal for equal kernels."""
-
-    fit = silent_at_cap(OneScale.fit)
 
 
 class CappedElasticNet(ElasticNet):  # type: ignore[misc]
     """scikit-learn's `ElasticNet`, silent where the small penalties of a path end at `max_iter`."""
 
-    fit = silent_at_cap(ElasticNet.fit)
+    fit = silent_at_cap()(ElasticNet.fit)
 
 
 class RootForest:
@@ -122,16 +103,14 @@ class RootForest:
 
     def settled_params(self, X: Any) -> dict[str, Any]:
         """Return the parameters with `roots` replaced by a number of columns: of few columns, several roots are one."""
-        params = {name: value for name, value in self.get_params().items() if name != "roots"}  # type: ignore[attr-defined]
-        return {**params, "max_features": self._columns_tried(X)}
-
-    def _columns_tried(self, X: Any) -> int:
+        params: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]
         n_columns = X.shape[1] if hasattr(X, "shape") else len(X[0])
-        return int(np.clip(round(self.roots * np.sqrt(n_columns)), 1, n_columns))
+        tried = int(np.clip(round(params.pop("roots") * np.sqrt(n_columns)), 1, n_columns))
+        return {**params, "max_features": tried}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the forest."""
-        self.max_features = self._columns_tried(X)
+        self.max_features = self.settled_params(X)["max_features"]
         forest: Any = super()
         return forest.fit(X, y, sample_weight)
 
@@ -151,14 +130,14 @@ class RootForestRegressor(RootForest, RandomForestRegressor):  # type: ignore[mi
 class SerialBoostingClassifier(HistGradientBoostingClassifier):  # type: ignore[misc]
     """scikit-learn's histogram boosting for classes, in one thread."""
 
-    fit = in_one_thread(HistGradientBoostingClassifier.fit)
-    predict = in_one_thread(HistGradientBoostingClassifier.predict)
-    predict_proba = in_one_thread(HistGradientBoostingClassifier.predict_proba)
-    decision_function = in_one_thread(HistGradientBoostingClassifier.decision_function)
+    fit = one_openmp_thread()(HistGradientBoostingClassifier.fit)
+    predict = one_openmp_thread()(HistGradientBoostingClassifier.predict)
+    predict_proba = one_openmp_thread()(HistGradientBoostingClassifier.predict_proba)
+    decision_function = one_openmp_thread()(HistGradientBoostingClassifier.decision_function)
 
 
 class SerialBoostingRegressor(HistGradientBoostingRegressor):  # type: ignore[misc]
     """scikit-learn's histogram boosting for numbers, in one thread."""
 
-    fit = in_one_thread(HistGradientBoostingRegressor.fit)
-    predict = in_one_thread(HistGradientBoostingRegressor.predict)
+    fit = one_openmp_thread()(HistGradientBoostingRegressor.fit)
+    predict = one_openmp_thread()(HistGradientBoostingRegressor.predict)

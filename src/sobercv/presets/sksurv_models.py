@@ -40,13 +40,13 @@ class NoRisk(BaseEstimator):  # type: ignore[misc]
 class LinearSurvivalSVM(FastSurvivalSVM):  # type: ignore[misc]
     """scikit-survival's linear SVM, silent when it ends at `max_iter`."""
 
-    fit = silent_at_cap(FastSurvivalSVM.fit)
+    fit = silent_at_cap()(FastSurvivalSVM.fit)
 
 
 class KernelSurvivalSVM(FastKernelSurvivalSVM):  # type: ignore[misc]
     """scikit-survival's kernel SVM, silent when it ends at `max_iter`."""
 
-    fit = silent_at_cap(FastKernelSurvivalSVM.fit)
+    fit = silent_at_cap()(FastKernelSurvivalSVM.fit)
 
 
 class RootSurvivalForest(RootForest, RandomSurvivalForest):  # type: ignore[misc]

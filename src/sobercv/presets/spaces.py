@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
@@ -17,43 +17,37 @@ from sklearn.preprocessing import StandardScaler
 from ..errors import SoberError
 from ..feature_selection import SES
 from ..targets import task_name
+from . import sklearn_models as models
 from .elastic import ElasticNetCox, ElasticNetLogistic, penalty_path
 from .levels import Level
-from .sklearn_models import (
-    SVM_STEPS,
-    CappedElasticNet,
-    CappedSVC,
-    CappedSVR,
-    RootForestClassifier,
-    RootForestRegressor,
-    SerialBoostingClassifier,
-    SerialBoostingRegressor,
-)
 
 Grid = dict[str, list[Any]]
+#: What depends on the task: baseline, linear model, class of elastic nets, other families, class of forests, boosting.
+Parts = tuple[Any, Grid, Any, list[Grid], Any, Grid]
 
 
-@dataclass(frozen=True, eq=False)
-class SpaceInputs:
-    """What a search space is made from; the cleaned table is at hand for values that depend on the data."""
+def search_space(
+    level: Level, task: str, cleaned: Any, y: Any, *, seed: int, n_trees: int, probabilities: bool
+) -> tuple[Any, list[Grid]]:
+    """Return the default model and the grids; the cleaned table [N, P] is at hand for values that depend on the data.
 
-    level: Level
-    task: str
-    cleaned: Any  #: [N, P]
-    y: Any
-    seed: int
-    n_trees: int
-    probabilities: bool  #: whether every model must return probabilities
-
-    def penalties(self, l1_ratio: float) -> list[float]:
-        """Return the level's part of glmnet's path for this table."""
-        path = penalty_path(self.cleaned, self.y, self.task, l1_ratio)
-        return [path[i] for i in self.level.penalties]
-
-    def neighbours(self) -> list[int]:
-        """Return numbers of neighbours that leave most of a small table out."""
-        most = max(1, self.cleaned.shape[0] // 3)
-        return sorted({min(k, most) for k in self.level.neighbours})
+    Families stand in one order for all tasks: a configuration's index is its place in it. `probabilities` tells whether
+    every model must return them.
+    """
+    make = {"regression": _numbers, "survival": _times}.get(task, _classes)
+    baseline, linear, net, others, forest, boosting = make(level, cleaned.shape[0], seed, probabilities)
+    families = [linear]
+    for ratio in level.l1_ratios:
+        path = penalty_path(cleaned, y, task, ratio)
+        families.append(family(net(l1_ratio=ratio), alpha=[path[i] for i in level.penalties]))
+    forest = forest(n_trees, n_jobs=1, random_state=seed)
+    families += [*others, family(forest, min_samples_leaf=level.leaves, roots=level.roots), boosting]
+    grids: list[Grid] = [{"model": [baseline], "select": ["passthrough"]}] if level.baseline else []
+    for chosen in level.selections:
+        step = "passthrough" if chosen is None else SES(*chosen, task=task_name(task), equivalences=False)
+        # Selection before model: configurations that select alike then share the selected columns.
+        grids += [{"select": [step], **grid} for grid in families if all(grid.values())]
+    return linear["model"][0], grids
 
 
 def family(model: Any, inside: str = "", **values: Sequence[Any]) -> Grid:
@@ -61,124 +55,67 @@ def family(model: Any, inside: str = "", **values: Sequence[Any]) -> Grid:
     return {"model": [model], **{f"model__{inside}{name}": list(value) for name, value in values.items()}}
 
 
-def cross(baseline: Any, families: list[Grid], inputs: SpaceInputs) -> list[Grid]:
-    """Cross families with selections; the baseline needs none."""
-    grids = [{"model": [baseline], "select": ["passthrough"]}] if inputs.level.baseline else []
-    for selection in inputs.level.selections:
-        step = "passthrough" if selection is None else SES(*selection, task=task_name(inputs.task), equivalences=False)
-        # Selection before model: configurations that select alike then share the selected columns.
-        grids += [{"select": [step], **grid} for grid in families if all(grid.values())]
-    return grids
+def _classes(level: Level, n_rows: int, seed: int, probabilities: bool) -> Parts:
+    calibrated = partial(CalibratedClassifierCV, cv=3, ensemble=False), "estimator__"
+    others = _svms(models.CappedSVC, level, *(calibrated if probabilities else ()))
+    others += [family(GaussianNB())] if level.bayes else []
+    others.append(_neighbours(KNeighborsClassifier(), level, n_rows))
+    linear = family(LogisticRegression(max_iter=10_000), C=level.ridge)
+    boosting = _boosting(models.SerialBoostingClassifier, level, seed)
+    return DummyClassifier(), linear, ElasticNetLogistic, others, models.RootForestClassifier, boosting
 
 
-class Models(NamedTuple):
-    """The classes of models for one kind of target; what they are called with is the same for both kinds."""
-
-    baseline: Any
-    elastic_net: Any
-    svm: Any
-    neighbours: Any
-    forest: Any
-    boosting: Any
-
-
-CLASSES = Models(
-    DummyClassifier,
-    ElasticNetLogistic,
-    CappedSVC,
-    KNeighborsClassifier,
-    RootForestClassifier,
-    SerialBoostingClassifier,
-)
-NUMBERS = Models(
-    DummyRegressor,
-    CappedElasticNet,
-    CappedSVR,
-    KNeighborsRegressor,
-    RootForestRegressor,
-    SerialBoostingRegressor,
-)
-
-
-def _svm_family(svm: Any, inputs: SpaceInputs, **values: Any) -> Grid:
-    if isinstance(svm, CappedSVR):
-        # Costs and the width of the tube are in units of the target, so the target is scaled, inside the folds.
-        return family(TransformedTargetRegressor(svm, transformer=StandardScaler()), inside="regressor__", **values)
-    if inputs.probabilities:
-        return family(CalibratedClassifierCV(svm, cv=3, ensemble=False), inside="estimator__", **values)
-    return family(svm, **values)
-
-
-def space_of_classes(inputs: SpaceInputs) -> tuple[Any, list[Grid]]:
-    """Return the default model and the grids for two or more classes."""
-    logistic = LogisticRegression(max_iter=10_000)
-    bayes = [family(GaussianNB())] if inputs.level.bayes else []
-    families = _families(CLASSES, inputs, family(logistic, C=inputs.level.ridge), bayes)
-    return logistic, cross(CLASSES.baseline(), families, inputs)
-
-
-def space_of_numbers(inputs: SpaceInputs) -> tuple[Any, list[Grid]]:
-    """Return the default model and the grids for numbers."""
-    ridge, n = Ridge(), inputs.cleaned.shape[0]
+def _numbers(level: Level, n_rows: int, seed: int, probabilities: bool) -> Parts:
+    # Costs and the width of the tube are in units of the target, so the target is scaled, inside the folds.
+    scaled = partial(TransformedTargetRegressor, transformer=StandardScaler())
+    others = [*_svms(models.CappedSVR, level, scaled, "regressor__"), _neighbours(KNeighborsRegressor(), level, n_rows)]
     # In proportion to the sample size, so that one value means the same for every table; a larger c fits closer.
-    linear = family(ridge, alpha=[n * 0.01 / c for c in inputs.level.ridge])
-    return ridge, cross(NUMBERS.baseline(), _families(NUMBERS, inputs, linear, []), inputs)
+    linear = family(Ridge(), alpha=[n_rows * 0.01 / c for c in level.ridge])
+    boosting = _boosting(models.SerialBoostingRegressor, level, seed)
+    return DummyRegressor(), linear, models.CappedElasticNet, others, models.RootForestRegressor, boosting
 
 
-def _families(models: Models, inputs: SpaceInputs, linear: Grid, bayes: list[Grid]) -> list[Grid]:
-    """List every family of models, always in this order: a configuration's index is its place in it."""
-    level = inputs.level
-    families = [linear]
-    for ratio in level.l1_ratios:
-        families.append(family(models.elastic_net(l1_ratio=ratio), alpha=inputs.penalties(ratio)))
-    svm = models.svm(kernel="linear", max_iter=SVM_STEPS)
-    families.append(_svm_family(svm, inputs, C=level.linear))
+def _svms(svm: Any, level: Level, around: Any = lambda svm: svm, inside: str = "") -> list[Grid]:
+    """Return the SVMs, each in what is put around it."""
+    linear = around(svm(kernel="linear", max_iter=models.SVM_STEPS))
+    families = [family(linear, inside, C=level.linear)]
     for kernel, degree in level.kernels:
-        svm = models.svm(kernel=kernel, degree=degree, max_iter=SVM_STEPS)
-        families.append(_svm_family(svm, inputs, C=level.costs, gamma=level.gammas))
-    families += bayes
-    families.append(family(models.neighbours(), n_neighbors=inputs.neighbours()))
-    forest = models.forest(inputs.n_trees, n_jobs=1, random_state=inputs.seed)
-    families.append(family(forest, min_samples_leaf=level.leaves, roots=level.roots))
-    boosting = models.boosting(max_iter=level.rounds, early_stopping=False, random_state=inputs.seed)
-    families.append(family(boosting, learning_rate=level.rates, max_leaf_nodes=level.sizes))
+        other = around(svm(kernel=kernel, degree=degree, max_iter=models.SVM_STEPS))
+        families.append(family(other, inside, C=level.costs, gamma=level.gammas))
     return families
 
 
-def space_of_times(inputs: SpaceInputs) -> tuple[Any, list[Grid]]:
-    """Return the default model and the grids for survival times."""
+def _neighbours(model: Any, level: Level, n_rows: int) -> Grid:
+    most = max(1, n_rows // 3)  # leaves most of a small table out
+    return family(model, n_neighbors=sorted({min(k, most) for k in level.neighbours}))
+
+
+def _boosting(kind: Any, level: Level, seed: int) -> Grid:
+    model = kind(max_iter=level.rounds, early_stopping=False, random_state=seed)
+    return family(model, learning_rate=level.rates, max_leaf_nodes=level.sizes)
+
+
+def _times(level: Level, n_rows: int, seed: int, probabilities: bool) -> Parts:
     try:
         from sksurv.ensemble import GradientBoostingSurvivalAnalysis
 
-        from .sksurv_models import (
-            CurveSurvivalForest,
-            KernelSurvivalSVM,
-            LinearSurvivalSVM,
-            NoRisk,
-            RootSurvivalForest,
-        )
+        from . import sksurv_models
     except ImportError:
         raise SoberError(
-            "E403",
-            "Survival presets need scikit-survival, which is not installed: pip install 'sobercv[survival]'.",
+            "E403", "Survival presets need scikit-survival, which is not installed: pip install 'sobercv[survival]'."
         ) from None
-    level, seed = inputs.level, inputs.seed
-    cox = ElasticNetCox(l1_ratio=0.001)
     # The mean counts in the penalty, so that it means the same for all sample sizes.
-    families = [family(cox, alpha=[0.01 / c for c in level.ridge])]
-    for ratio in level.l1_ratios:
-        families.append(family(ElasticNetCox(l1_ratio=ratio), alpha=inputs.penalties(ratio)))
-    svms = not inputs.probabilities  # they rank, and know no probability
-    if svms:
-        families.append(family(LinearSurvivalSVM(max_iter=200, random_state=seed), alpha=level.linear))
-    for kernel, degree in level.kernels if svms else ():
-        svm = KernelSurvivalSVM(kernel=kernel, degree=degree, max_iter=200, random_state=seed)
+    linear = family(ElasticNetCox(l1_ratio=0.001), alpha=[0.01 / c for c in level.ridge])
+    svms = []
+    if not probabilities:  # they rank, and know no probability
+        svm = sksurv_models.LinearSurvivalSVM(max_iter=200, random_state=seed)
+        svms.append(family(svm, alpha=level.linear))
         gammas = [None if gamma == "scale" else gamma for gamma in level.gammas]  # None is 1 / columns
-        families.append(family(svm, alpha=level.costs, gamma=gammas))
-    kind = CurveSurvivalForest if inputs.probabilities else RootSurvivalForest
-    forest = kind(inputs.n_trees, n_jobs=1, random_state=seed)
-    families.append(family(forest, min_samples_leaf=level.leaves, roots=level.roots))
+        for kernel, degree in level.kernels:
+            svm = sksurv_models.KernelSurvivalSVM(kernel=kernel, degree=degree, max_iter=200, random_state=seed)
+            svms.append(family(svm, alpha=level.costs, gamma=gammas))
+    forest = sksurv_models.CurveSurvivalForest if probabilities else sksurv_models.RootSurvivalForest
     boosting = GradientBoostingSurvivalAnalysis(n_estimators=level.rounds, random_state=seed)
     depths = [max(1, size.bit_length() - 2) for size in level.sizes]
-    families.append(family(boosting, learning_rate=level.rates, max_depth=depths))
-    return cox, cross(NoRisk(), families, inputs)
+    boosted = family(boosting, learning_rate=level.rates, max_depth=depths)
+    return sksurv_models.NoRisk(), linear, ElasticNetCox, svms, forest, boosted
