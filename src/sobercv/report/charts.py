@@ -1,14 +1,13 @@
 """Charts and tables of the winner's out-of-sample predictions, with bootstrap bands; drawn elsewhere.
 
-Of classes: ROC, precision and recall, calibration, decisions by threshold, confusion; all but calibration and confusion
-come from one count, how many samples of either kind reach each of some cuts. Of numbers: predicted and true. Of
-survival times: Kaplan-Meier curves by risk group. Each maker returns its charts and tables; none where the predictions
-do not allow them.
+Most of those of classes come from one count: how many samples of either kind reach each of some cuts. Each maker
+returns its charts and tables; none where the predictions do not allow them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -39,8 +38,7 @@ def by_cuts(
 ) -> Callable[[int, Array], Array]:
     """Return the statistic that a formula makes of counts of values [N, R], which are sorted into the cuts only once.
 
-    The formula takes samples found and false alarms [G], where a value reaches each of the ascending cuts (default:
-    every value), and how many samples of either kind there are.
+    The formula takes samples found and false alarms [G] at each ascending cut (default: every value), and their totals.
     """
     grids = [np.unique(column) if cuts is None else cuts for column in values.T]
     places = [np.searchsorted(grid, column, side="right") for grid, column in zip(grids, values.T, strict=True)]
@@ -86,9 +84,9 @@ def roc(evidence: Evidence) -> Parts:
     scores, labels, classes, marks = evidence.scores, evidence.labels, evidence.classes, []
     if scores is None or len(classes) < 2:
         return ()
-    ranked = {1: scores} if scores.ndim == 2 else {k: scores[:, :, k] for k in range(min(len(classes), MOST_CLASSES))}
     lines = []
-    for code, values in ranked.items():
+    for code in [1] if scores.ndim == 2 else range(min(len(classes), MOST_CLASSES)):
+        values = scores if scores.ndim == 2 else scores[:, :, code]
         band = evidence.banded(by_cuts(values, evidence.y == code, None, roc_curve))
         text = f"AUC {number(band[0, -1])}, {between(band[1:, -1])}"
         lines.append(line_of(class_name(classes[code]), GRID, band[:, :-1], text))
@@ -213,12 +211,11 @@ def confusion(evidence: Evidence) -> Parts:
     for i in range(k):
         rows.append((names[i], *(share_with_interval(*band[:, i, j].tolist()) for j in range(k))))
         for j in range(k):
-            share_here = float(np.nan_to_num(band[0, i, j]))
             n, total = (f"{v:.1f}".removesuffix(".0") for v in (counted[i, j], counted[i].sum()))
-            shown = percent(float(band[0, i, j]))
+            shown, tint = percent(float(band[0, i, j])), float(np.nan_to_num(band[0, i, j]))
             words = shown.replace(" ", "\u202f"), f"{n} of {total}"
             hint = f"true {names[i]}, predicted {names[j]}: {n} samples, {shown}"
-            boxes.append(Box(j - 0.5, i - 0.5, j + 0.5, i + 0.5, 0, hint, share_here, words))
+            boxes.append(Box(j - 0.5, i - 0.5, j + 0.5, i + 0.5, 0, hint, tint, words))
     what = "Of each true class (row), the share predicted as each class (column)."
     intervals = f"{100 * evidence.level:g} % bootstrap intervals (Wilson's where the share is 0 or 100 %)."
     chart = Chart(
@@ -233,9 +230,9 @@ def tuned_threshold(evidence: Evidence, search: Any) -> Parts:
     """Draw the score over thresholds, where one was tuned and is a probability."""
     estimate, formula, chances = estimate_of(search), search.question_.first.at_cuts, evidence.chances
     tuned = estimate.decision
-    if not isinstance(tuned, Threshold) or chances is None or formula is None:
+    if not isinstance(tuned, Threshold) or chances is None or formula is None or tuned.response != "predict_proba":
         return ()
-    if tuned.response != "predict_proba" or not 0.0 < tuned.value < 1.0:
+    if not 0.0 < tuned.value < 1.0:
         return ()
     is_second = bool(evidence.classes[1] == tuned.positive)
     values, ill = (chances, evidence.y == 1) if is_second else (1.0 - chances, evidence.y == 0)
@@ -279,8 +276,7 @@ def survival(evidence: Evidence) -> Parts:
         return ()
     event, time = evidence.y["event"].astype(bool), evidence.y["time"].astype(float)
     end = float(np.quantile(time, 0.95))  # a curve of the last few samples tells nothing
-    marks = [(t, written) for t, written in ticks((0.0, end), 4) if t < end]
-    round_times, shown_times = zip(*marks, strict=True)
+    round_times, shown_times = zip(*((t, written) for t, written in ticks((0.0, end), 4) if t < end), strict=True)
     grid = np.linspace(0.0, end, 101)
     places = np.append(grid, [t for t in round_times if t > 0])
     group, names = risk_groups(evidence.average_prediction())
@@ -300,11 +296,10 @@ def survival(evidence: Evidence) -> Parts:
         "the risk tells which samples have the event early.",
         below=(("at risk", *shown_times), *at_risk),
     )  # fmt: skip
-    head = ("Share without event at", *shown_times[1:])
-    level = f"{100 * evidence.level:g} % bootstrap intervals"
     return chart, Table(
-        "survival_at", "Survival by risk group at round times", (head, *rows),
-        f"Kaplan-Meier, in percent, with {level}; times in the unit of the table.",
+        "survival_at", "Survival by risk group at round times",
+        (("Share without event at", *shown_times[1:]), *rows), f"Kaplan-Meier, in percent, with "
+        f"{100 * evidence.level:g} % bootstrap intervals; times in the unit of the table.",
     )  # fmt: skip
 
 
@@ -348,12 +343,9 @@ def draws_chart(estimate: Estimate, score: Score) -> tuple[Chart, ...]:
         inside = first <= (left + right) / 2 <= last or left <= score.value <= right
         hint = f"{n} draws from {number(left, 4)} to {number(right, 4)}"
         boxes.append(Box(float(f"{left:.6g}"), 0.0, float(f"{right:.6g}"), float(n), 0 if inside else 2, hint))
-    top, ends = float(heights.max()) * 1.16, (min(low, score.naive), max(high, score.naive))
-    room, marked = (
-        0.03 * (ends[1] - ends[0]),
-        {f"honest {score.honest}": score.value, f"plain CV {score.claim}": score.naive},
-    )
-    lines = tuple(Line(name, (x, x), *3 * ((0.0, top),)) for name, x in marked.items())
+    top = float(heights.max()) * 1.16
+    marked = (f"honest {score.honest}", score.value), (f"plain CV {score.claim}", score.naive)
+    lines = tuple(Line(name, (x, x), *3 * ((0.0, top),)) for name, x in marked)
     # What is tuned is not judged by the mean of the draws, see docs/evidence/tuned.md.
     honest = "their mean, the honest number" if estimate.decision is None else "the honest number"
     undefined = f" {estimate.n_undefined} draws were undefined and left out." if estimate.n_undefined else ""
@@ -363,7 +355,7 @@ def draws_chart(estimate: Estimate, score: Score) -> tuple[Chart, ...]:
         f"claims; grey bars lie outside the interval.{undefined}"
     )
     return (
-        Chart("draws", "Draws", score.label, "resamples", (ends[0] - room, ends[1] + room), (0.0, top), lines,
+        Chart("draws", "Draws", score.label, "resamples", padded((low, high, score.naive), 0.03), (0.0, top), lines,
               sentence, boxes=tuple(boxes)),
     )  # fmt: skip
 
@@ -378,12 +370,11 @@ def race_of(search: Any) -> tuple[Race, Chart]:
     before, alive = race.n_start, log.alive_by_round.tolist()
     for i, stayed in enumerate(alive):
         dropped = int((log.dropped_at == i).sum())
-        sizes, floor = (stayed, dropped, before - stayed - dropped), 0
-        told = f"Round {i + 1}: {stayed} still in the race, {dropped} dropped, {sizes[2]} failed"
-        for series, size in enumerate(sizes):
-            if size:
-                boxes.append(Box(i + 0.61, float(floor), i + 1.39, float(floor + size), series, told))
-            floor += size
+        told = f"Round {i + 1}: {stayed} still in the race, {dropped} dropped, {before - stayed - dropped} failed"
+        floors = (0, stayed, stayed + dropped, before)
+        for series, (floor, top) in enumerate(pairwise(map(float, floors))):
+            if top > floor:
+                boxes.append(Box(i + 0.61, floor, i + 1.39, top, series, told))
         before = stayed
     dropped = int((log.status == "dropped").sum())
     if not race.rule:

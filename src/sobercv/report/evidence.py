@@ -62,18 +62,9 @@ class Evidence:
         if classes is not None and positive is not None and positive == classes[0]:
             y, classes = 1 - y, classes[::-1]  # what is said of the second class is said of the first
             responses = {n: -v if n == "decision_function" else 1 - v for n, v in responses.items()}
-        return cls(
-            y=y,
-            responses=responses,
-            seen=table.seen,
-            weight=np.ones(table.n_samples) if table.sample_weight is None else table.sample_weight,
-            groups=table.groups,
-            classes=classes,
-            task=table.task,
-            level=search.confidence_level,
-            seed=search.seed_,
-            time=time,
-        )
+        weight = np.ones(table.n_samples) if table.sample_weight is None else table.sample_weight
+        level, seed = search.confidence_level, search.seed_
+        return cls(y, responses, table.seen, weight, table.groups, classes, table.task, level, seed, time)
 
     @property
     def is_binary(self) -> bool:
@@ -104,10 +95,9 @@ class Evidence:
         return np.asarray((self.responses["predict"] * self.seen).sum(axis=1) / self.seen.sum(axis=1))
 
     def banded(self, statistic: Callable[[int, Array], Array], repeats: int | None = None) -> Array:
-        """Put a band [3, G] around a statistic (NaN where undefined): its mean over repeats, on samples and resamples.
+        """Put a band [3, G] around a statistic of a repeat and the weights [N] of its samples, NaN where undefined.
 
-        `statistic` takes a repeat and the weights [N] of its samples. `repeats`: how many repeats it tells apart; 1 for
-        statistics of averaged predictions.
+        `repeats`: how many repeats it tells apart; 1 for statistics of averaged predictions.
         """
         seen = self.seen if repeats is None else np.ones((len(self.y), repeats), bool)
 

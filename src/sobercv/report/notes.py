@@ -1,8 +1,4 @@
-"""What the reader should know, each with a code that has a page.
-
-What checks of the table and the estimate noted, and what a finished search tells about itself: an interval that reaches
-guessing, a winner that seldom won, values on the edge of their grids, charts that could not be drawn.
-"""
+"""What the reader should know: notes of checks and of the estimate, and what a finished search tells about itself."""
 
 from __future__ import annotations
 
@@ -37,10 +33,7 @@ LIMITATIONS = (*AFTER_THE_RUN, "W201", "W203", "W204", "W205", "W301", "W601", "
 
 
 def notes(search: Any, checked: Iterable[Note] = ()) -> list[Note]:
-    """Collect what was noted before and during the search, and what its numbers say.
-
-    `checked` is what checks of the table found; what the estimate says under the same code is said once.
-    """
+    """Collect what checks found, what the estimates noted (under the same code, instead), and what numbers say."""
     estimates = search.estimate_.values() if search.multimetric_ else [search.estimate_]
     once = dict.fromkeys(note for estimate in estimates for note in estimate.notes)
     noted = [note for note in once if note.code != "W217"]  # no caveat; the chart of the race says it

@@ -90,8 +90,7 @@ def summarize(
         raise SoberError("E108", f"`n_permutations` must be a whole number of 0 or more; got {n_permutations!r}.")
     n = search.predictions_.n_samples
     for name, values in (("X", X), ("y", y)):
-        rows = n if values is None else _num_samples(values)
-        if rows != n:
+        if values is not None and (rows := _num_samples(values)) != n:
             text = f"`{name}` has {rows:,} rows, but the search was given {n:,}. Pass the data that it was tuned on."
             raise SoberError("E502", text)
     fields = getattr(getattr(y, "dtype", None), "fields", None) or {}  # of survival times: event and time
@@ -122,7 +121,8 @@ def summarize_numbers(
         )
     if any(row.wins and row.status == "dropped" for row in rows):
         note += " A dropped configuration can win a resample: it is judged only on the folds that it ran."
-    if dropped := int((log.status == "dropped").sum()):
+    early, dropped = "", int((log.status == "dropped").sum())
+    if dropped:
         early = f"; with early dropping, in the manner of BCED-CV (BBCD-CV): {count(dropped, 'configuration')} dropped"
     by_fold = search.question_.aggregate == "fold"
     rule = "mean over folds" if by_fold else "score of all out-of-sample predictions together"
@@ -141,8 +141,7 @@ def summarize_numbers(
         task=search.predictions_.task,
         winner=f"{rows[search.best_index_].params}{'' if first.decision is None else f'; {first.decision.shown()}'}",
         data=_data(search, X),
-        method=f"{METHODS[first.method]}{early if dropped else ''}. The winner was chosen by "
-        f"{within(made.scores[0].label)}, the {rule}.",
+        method=f"{METHODS[first.method]}{early}. The winner was chosen by {within(made.scores[0].label)}, the {rule}.",
         command=clean(command or code, 4000),
         race=race,
         table_note=note,
@@ -182,10 +181,7 @@ def summarize_estimates(
 
 
 def _summary(estimates: list[Estimate], rows: Sequence[ConfigurationRow], compared: tuple[int, str] | None) -> Summary:
-    """Write down what estimates tell, all but charts and notes; a search knows more.
-
-    `compared` is the configuration that the winner is compared with, by its id and in words; default: the first.
-    """
+    """Write down what estimates tell; `compared` with the winner is a configuration (default: the first), in words."""
     first, scores, tried = estimates[0], tuple(map(Score.of, estimates)), len(rows)
     score, share = scores[0], float(win_shares(first)[first.configurations == first.winner].sum())
     unit = "folds" if first.method == "bbc-f" else "groups" if first.n_groups else "samples"
@@ -260,10 +256,7 @@ def _summary(estimates: list[Estimate], rows: Sequence[ConfigurationRow], compar
 
 
 def with_charts(summary: Summary, search: Any, time: str = "time") -> Summary:
-    """Add the charts and tables of the winner's predictions, and say which ones the reader may miss.
-
-    `time` is what survival times are called.
-    """
+    """Add the charts and tables of the winner's predictions, and say which are missing; `time`: of survival."""
     if not search.winner_predictions_.responses:
         text = "The search scored models and kept no predictions, so there are no charts; add a metric to scoring."
         return summary.with_notes((Note("W704", text),))
@@ -287,8 +280,7 @@ def with_charts(summary: Summary, search: Any, time: str = "time") -> Summary:
             f"cross-validation does: {score.claim} where the honest number is {score.honest}."
         )
     summary = summary.with_section(Section("curves", "What the winner predicts", charts, tables, sentence))
-    kinds = families_table(search)
-    if kinds is not None:
+    if (kinds := families_table(search)) is not None:
         summary = summary.with_section(Section("families", kinds.title, tables=(kinds,)))
     return summary.with_notes(missing_charts(evidence, charts))
 

@@ -53,18 +53,14 @@ def class_name(label: Any) -> str:
 
 
 def digits_for(values: Iterable[float], gap: float = 0.0) -> int:
-    """Return the decimals that scores need.
-
-    Three for shares, fewer for large numbers; up to five where a small score or a `gap` between two would vanish, or
-    where one that is not 1 would be written as 1.
-    """
+    """Return the decimals that scores need: three for shares, up to five where a score or a `gap` would vanish."""
     known = [abs(v) for v in values if math.isfinite(v)]
     largest = max(known, default=0.0)
     if largest >= 10:
         return max(0, 3 - math.floor(math.log10(largest)))
     for digits in (3, 4):
         vanishes = 0 < largest < 10 ** (1 - digits) or 0 < abs(gap) < 0.5 * 10**-digits
-        if not vanishes and not any(v < 1 - 1e-5 and round(v, digits) == 1 for v in known):
+        if not vanishes and not any(v < 1 - 1e-5 and round(v, digits) == 1 for v in known):  # nor is written as 1
             return digits
     return 5
 
@@ -141,13 +137,11 @@ def family_of(model: Any) -> str:
 
 
 def configurations_in_words(search: Any) -> list[str]:
-    """Write every configuration of a fitted search for people.
-
-    The step is left out (`model__C` becomes `C`) wherever the rest alone says which parameter is meant.
-    """
+    """Write every configuration of a fitted search for people."""
     listed = search.cv_results_["params"]
     names = sorted({name for params in listed for name in params})
     tails = [name.rpartition("__")[2] for name in names]
+    # `model__C` becomes `C` wherever that alone says which parameter is meant.
     short = {name: tail if tails.count(tail) == 1 else name for name, tail in zip(names, tails, strict=True)}
     default = getattr(search.estimator, "steps", [("", search.estimator)])[-1][1]
     return [in_words(params, short, default) for params in listed]
