@@ -216,7 +216,7 @@ def confusion(evidence: Evidence) -> Parts:
             words = shown.replace(" ", "\u202f"), f"{n} of {total}"
             hint = f"true {names[i]}, predicted {names[j]}: {n} samples, {shown}"
             boxes.append(Box(j - 0.5, i - 0.5, j + 0.5, i + 0.5, 0, hint, tint, words))
-    what = "Of each true class (row), the share predicted as each class (column)."
+    what = "Of each true class (row), the percentage predicted as each class (column)."
     intervals = f"{100 * evidence.level:g} % bootstrap intervals (Wilson's where the share is 0 or 100 %)."
     chart = Chart(
         "confusion", "Confusion", "predicted", "true", (-0.5, k - 0.5), (k - 0.5, -0.5),

@@ -28,8 +28,8 @@ def checklist(summary: Summary) -> Table:
     shown = [c.title for section in summary.sections if section.name == "curves" for c in section.charts]
     by = [table for table in summary.tables if table.name.startswith("by-")]
     groups = f"Groups ({fact['Groups']})." if "Groups" in fact else ""
-    titles = ", ".join(table.title for table in by)
-    apart = f" Scored apart, with a random-effects prediction interval: {titles}." if by else ""
+    spread = ", with a random-effects prediction interval"  # not where there are two subgroups
+    apart = "".join(f" Scored apart{spread * ('prediction interval' in t.sentence)}: {t.title}." for t in by)
     read = handled = predictors = balance = ""
     if summary.columns:
         read = f"See how each of {count(len(summary.columns.rows) - 1, 'column')} was read, in the report."
