@@ -62,10 +62,10 @@ def efficient_score(U: Array, V: Array, cross: Array, information: Array) -> Arr
 
 
 #: A null model at some coefficients: penalised likelihood, its gradient, the information, and what is predicted.
-Fitted = tuple[float, Array, Array, Array]
+Fitted = tuple[float, Array, Array, Any]
 
 
-def newton(start: Array, at: Callable[[Array], Fitted]) -> tuple[Array, Array]:
+def newton(start: Array, at: Callable[[Array], Fitted]) -> tuple[Array, Any]:
     """Fit a null model by Newton's method, with steps that are halved until the likelihood does not fall.
 
     `at` takes coefficients of any shape. Returns the information and what the fitted model predicts.
@@ -76,11 +76,11 @@ def newton(start: Array, at: Callable[[Array], Fitted]) -> tuple[Array, Array]:
         step = np.linalg.solve(information, gradient.ravel()).reshape(beta.shape)
         if float(gradient.ravel() @ step.ravel()) < 1e-10:
             break
-        size, new = 1.0, at(beta + step)
-        while not new[0] >= value and size > 2e-4:  # a likelihood that is NaN counts as lower
-            size /= 2
+        for size in 0.5 ** np.arange(14):
             new = at(beta + size * step)
-        if not new[0] >= value:
+            if new[0] >= value:  # a likelihood that is NaN counts as lower
+                break
+        else:
             break
         beta = beta + size * step
         value, gradient, information, predicted = new
@@ -134,17 +134,16 @@ class ClassesTest:
             total = np.exp(-top) + powers.sum(axis=0)
             mu = powers / total
             value = np.vdot(self._y, eta) - (top + np.log(total)).sum() - 0.5 * RIDGE * (beta**2).sum()
-            # The covariance of the class indicators, upper triangle [d (d + 1) / 2, N], times each column of z.
-            mixed = ((mu[a] * ((a == b)[:, None] - mu[b]))[:, None, :] * z).reshape(-1, self.size)
+            # The covariance of the class indicators, upper triangle [d (d + 1) / 2, N], and times each column of z.
+            weights = mu[a] * ((a == b)[:, None] - mu[b])
+            mixed = (weights[:, None, :] * z).reshape(-1, self.size)
             information = self._square((mixed @ z.T).reshape(1, -1, q, q))[0]  # [d, d, q, q]
             information = information.transpose(0, 2, 1, 3).reshape(d * q, d * q) + ridge
-            return float(value), (self._y - mu) @ z.T - RIDGE * beta, information, mu
+            return float(value), (self._y - mu) @ z.T - RIDGE * beta, information, (mu, weights, mixed)
 
-        information, mu = newton(np.zeros((d, q)), at)
-        weights = mu[a] * ((a == b)[:, None] - mu[b])  # [d (d + 1) / 2, N]
+        information, (mu, weights, mixed) = newton(np.zeros((d, q)), at)
         U = columns.values @ (self._y - mu).T
         V = self._square(columns.squares @ weights.T)
-        mixed = (weights[:, None, :] * z).reshape(-1, self.size)
         cross = self._square((columns.values @ mixed.T).reshape(-1, len(weights), q))  # [P, d, d, q]
         return efficient_score(U, V, cross.reshape(-1, d, d * q), information)
 
@@ -157,42 +156,57 @@ class ClassesTest:
         return full
 
 
+class RiskSets:
+    """The samples at risk at each time: a beginning of those in `order`, latest first; ties are Breslow's."""
+
+    def __init__(self, event: Array, time: Array) -> None:
+        self.order = np.argsort(-time, kind="stable")
+        time, self.event = time[self.order], event[self.order].astype(float)
+        self._starts = np.flatnonzero(np.r_[True, time[1:] != time[:-1]])
+        self._sizes = np.diff(np.r_[self._starts, len(time)])
+        self.deaths = np.add.reduceat(self.event, self._starts)  # at each time [U]
+
+    def at_risk(self, values: Array) -> Array:
+        """Sum over the risk set of each time, [..., N] to [..., U]."""
+        return np.cumsum(np.add.reduceat(values, self._starts, axis=-1), axis=-1)
+
+    def until(self, steps: Array) -> Array:
+        """Sum over the times not after each sample's own, [U] to [N]."""
+        return np.repeat(np.cumsum(steps[::-1])[::-1], self._sizes)
+
+
 class SurvivalTest:
-    """Score test of Cox regression (Breslow's ties), for survival times."""
+    """Score test of Cox regression, for survival times."""
 
     df = 1
 
     def __init__(self, event: Array, time: Array) -> None:
-        self.order = np.argsort(-time, kind="stable")  # latest first, so that a risk set is a beginning
-        self._event = event[self.order].astype(float)
-        self.size = int(event.sum())
-        time = time[self.order]
-        starts = np.flatnonzero(np.r_[True, time[1:] != time[:-1]])
-        deaths = np.add.reduceat(self._event, starts)
-        self._starts, self._with_deaths = starts, deaths > 0
-        self._deaths = deaths[deaths > 0]  # [D]
-        group = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(time)]))
-        self._first = np.searchsorted(np.flatnonzero(deaths > 0), group)  # first death time not after one's own
+        self._sets = RiskSets(event, time)
+        self.order, self.size = self._sets.order, int(event.sum())
+        self._with_deaths = self._sets.deaths > 0
+        self._deaths = self._sets.deaths[self._with_deaths]  # [D]
 
     def statistics(self, columns: Columns, given: Array) -> Array:
         """Return the score statistic with 1 degree of freedom."""
+        event = self._sets.event
 
         def at(beta: Array) -> Fitted:
-            eta = beta @ given if len(beta) else np.zeros(len(self._event))
+            eta = beta @ given if len(beta) else np.zeros(len(event))
             eta = eta - eta.max()
             risk = np.exp(eta)
-            value = self._event @ eta - self._deaths @ np.log(np.maximum(self._risk_sums(risk), np.finfo(float).tiny))
+            value = event @ eta - self._deaths @ np.log(np.maximum(self._risk_sums(risk), np.finfo(float).tiny))
             risk = np.maximum(risk, np.finfo(float).tiny)
-            weights, at_risk = self._hazard(risk)
+            at_risk = self._sets.at_risk(risk)
+            weights = risk * self._sets.until(self._sets.deaths / at_risk)  # expected events [N]
+            at_risk = at_risk[self._with_deaths]
             mean = self._risk_sums(given * risk) / at_risk  # [m, D]
             information = (given * weights) @ given.T - (mean * self._deaths) @ mean.T + RIDGE * np.eye(len(given))
-            gradient = given @ (self._event - weights) - RIDGE * beta
-            return float(value - 0.5 * RIDGE * (beta**2).sum()), gradient, information, risk
+            gradient = given @ (event - weights) - RIDGE * beta
+            value -= 0.5 * RIDGE * (beta**2).sum()
+            return float(value), gradient, information, (risk, weights, at_risk, mean)
 
-        information, risk = newton(np.zeros(len(given)), at)
-        weights, at_risk = self._hazard(risk)
-        mean_given = self._risk_sums(given * risk) / at_risk
-        U = columns.values @ (self._event - weights)
+        information, (risk, weights, at_risk, mean_given) = newton(np.zeros(len(given)), at)
+        U = columns.values @ (event - weights)
         mean = self._risk_sums(columns.values * risk) / at_risk  # [P, D]
         V = columns.squares @ weights - mean**2 @ self._deaths
         cross = columns.values @ (weights * given).T - mean @ (self._deaths * mean_given).T
@@ -200,14 +214,7 @@ class SurvivalTest:
 
     def _risk_sums(self, values: Array) -> Array:
         """Sum over the risk set of each death time, [..., N] to [..., D]."""
-        grouped = np.add.reduceat(values, self._starts, axis=-1)
-        return np.cumsum(grouped, axis=-1)[..., self._with_deaths]
-
-    def _hazard(self, risk: Array) -> tuple[Array, Array]:
-        """Return the expected events [N] and the size of each risk set [D]."""
-        at_risk = self._risk_sums(risk)
-        after = np.r_[np.cumsum((self._deaths / at_risk)[::-1])[::-1], 0.0]
-        return risk * after[self._first], at_risk
+        return self._sets.at_risk(values)[..., self._with_deaths]
 
 
 IndependenceTest = NumbersTest | ClassesTest | SurvivalTest

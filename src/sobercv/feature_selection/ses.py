@@ -6,7 +6,7 @@ statistically equivalent feature subsets", Journal of Statistical Software 80(7)
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import chain, combinations
 from numbers import Integral, Real
 from typing import Any
 
@@ -111,14 +111,13 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             block = np.arange(start, min(start + step, p))
             least[block] = test.statistics(standardised(columns, block, test.order), np.empty((0, n)))
         candidates = np.flatnonzero(least >= critical)
-        associated = standardised(columns, candidates, test.order)
-        found = _MaxMin(associated, least[candidates], test, critical, self.equivalences)
-        found.run(k)
-        least[candidates] = found.least
-        self.is_significant_ = bool(found.selected)
+        associated, lowered = standardised(columns, candidates, test.order), least[candidates]
+        selected, equivalents = _max_min(associated, lowered, test, critical, k, self.equivalences)
+        least[candidates] = lowered
+        self.is_significant_ = bool(selected)
         best = np.array([np.argmax(least)])
-        self.selected_ = candidates[found.selected] if found.selected else best
-        self.signatures_ = [candidates[found.equivalents[i]] for i in found.selected] or [best]
+        self.selected_ = candidates[selected] if selected else best
+        self.signatures_ = [candidates[equivalents[i]] for i in selected] or [best]
         self.p_values_ = chi2.sf(least, test.df)
         self.support_: Array = np.zeros(p, bool)
         self.support_[self.selected_] = True
@@ -151,61 +150,40 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-class _MaxMin:
-    """Forward selection by the max-min heuristic, with removals and equivalences on the way.
+def _max_min(
+    columns: Columns, least: Array, test: IndependenceTest, critical: float, k: int, find_equivalents: bool
+) -> tuple[list[int], dict[int, list[int]]]:
+    """Return the columns selected by the max-min heuristic, in order, and the equivalents of each.
 
-    Columns that are associated with the target at all are known by their positions; `least` is the smallest statistic
-    of each over the conditioning sets on which it was tested, and one below `critical` means independence.
+    All of them are associated with the target. `least` [P], the smallest statistic of each over the conditioning sets
+    on which it was tested, is lowered in place; one below `critical` means independence, and the column is out.
     """
-
-    def __init__(
-        self, columns: Columns, least: Array, test: IndependenceTest, critical: float, equivalences: bool
-    ) -> None:
-        self.columns, self.least, self.test, self.critical = columns, least, test, critical
-        self.alive = np.ones(len(least), bool)  # remaining or selected: not yet found independent
-        self.selected: list[int] = []
-        self.find_equivalents = equivalences
-        self.equivalents: dict[int, list[int]] = {i: [i] for i in range(len(least))}
-        self._ids = np.arange(len(least))
-        self._working = columns
-
-    def run(self, k: int) -> None:
-        """Select, one by one, the remaining column whose weakest association is the strongest.
-
-        After each, test all live columns given every set of at most k selected ones that holds it, small sets first;
-        the other sets have been tested before.
-        """
-        while (remaining := np.setdiff1d(np.flatnonzero(self.alive), self.selected)).size:
-            older, newest = list(self.selected), int(remaining[np.argmax(self.least[remaining])])
-            self.selected.append(newest)
-            for size in range(min(k, len(older) + 1)):
-                for others in combinations(older, size):
-                    given = (*others, newest)
-                    if self.alive[list(given)].all():  # a selected column may have been removed meanwhile
-                        self._test(given)
-
-    def _test(self, given: tuple[int, ...]) -> None:
-        live = self.alive[self._ids]
-        if 4 * live.sum() < 3 * len(live):  # many of the columns are out: forget them
-            self._ids, self._working = self._ids[live], Columns(*(part[live] for part in self._working))
-        statistics = self.test.statistics(self._working, self.columns.values[list(given)])
-        tested = self.alive[self._ids]
-        tested[np.isin(self._ids, given)] = False
-        ids = self._ids[tested]
-        self.least[ids] = np.minimum(self.least[ids], statistics[tested])
-        gone = ids[self.least[ids] < self.critical]
-        self.alive[gone] = False
-        self.selected = [i for i in self.selected if self.alive[i]]
-        if self.find_equivalents:
-            for i in gone.tolist():
-                self._place(i, given)
-
-    def _place(self, i: int, given: tuple[int, ...]) -> None:
-        """Find the selected column that column i, independent given `given`, can replace there."""
-        for other in given:
-            swapped = [i if j == other else j for j in given]
-            alone = Columns(*(part[[other]] for part in self.columns))
-            statistic = self.test.statistics(alone, self.columns.values[swapped])
-            if statistic[0] < self.critical:
-                self.equivalents[other] += self.equivalents.pop(i)
-                return
+    alive = np.ones(len(least), bool)  # remaining or selected
+    selected: list[int] = []
+    equivalents: dict[int, list[int]] = {i: [i] for i in range(len(least))}
+    ids, working = np.arange(len(least)), columns
+    while (remaining := np.setdiff1d(np.flatnonzero(alive), selected)).size:
+        # Every set of at most k selected ones that holds the newest, small sets first; the others have been tested.
+        newest = int(remaining[np.argmax(least[remaining])])
+        older, selected = selected, [*selected, newest]
+        for others in chain.from_iterable(combinations(older, size) for size in range(min(k, len(selected)))):
+            given = [*others, newest]
+            if not alive[given].all():  # a selected column may have been removed meanwhile
+                continue
+            live = alive[ids]
+            if 4 * live.sum() < 3 * len(live):  # many of the columns are out: forget them
+                ids, working = ids[live], Columns(*(part[live] for part in working))
+            tested = alive[ids] & ~np.isin(ids, given)
+            found = test.statistics(working, columns.values[given])[tested]
+            least[ids[tested]] = np.minimum(least[ids[tested]], found)
+            gone = ids[tested & (least[ids] < critical)]
+            alive[gone] = False
+            selected = [i for i in selected if alive[i]]
+            for i in gone.tolist() if find_equivalents else ():
+                for other in given:  # that column i, independent given the set, can replace there
+                    swapped = columns.values[[i if j == other else j for j in given]]
+                    alone = Columns(*(part[[other]] for part in columns))
+                    if test.statistics(alone, swapped)[0] < critical:
+                        equivalents[other] += equivalents.pop(i)
+                        break
+    return selected, equivalents

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -24,19 +24,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..containers import Array, weights_of
 from ..errors import SoberError
+from ..feature_selection.independence import RiskSets
 from ..targets import Target, classes_of, survival_of, task_name
 
 _LEAST_WEIGHT = 1e-5  # as in glmnet: no sample is ever certain
 
 
-class _Loss(Protocol):
-    start: float
-    total: float  # the sum of weights: the number of samples where all weigh 1
-
-    def __call__(self, eta: Array) -> tuple[float, Array, Array]:
-        """Return the loss, the negative gradient and the curvature at the linear predictor, summed over samples."""
-
-
+# A loss has a `start` for the intercept and the `total` weight. Of a linear predictor it returns the loss, the negative
+# gradient and the curvature, summed over samples.
 class _Logistic:
     def __init__(self, positive: Array, weight: Array) -> None:
         self.positive, self.weight, self.total = positive.astype(float), weight, float(weight.sum())
@@ -51,36 +46,31 @@ class _Logistic:
 
 
 class _Cox:
-    """Partial likelihood with Breslow's ties; only the diagonal of the curvature, as in Simon et al."""
+    """Partial likelihood; only the diagonal of the curvature, as in Simon et al."""
 
     start = 0.0
 
     def __init__(self, event: Array, time: Array, weight: Array) -> None:
-        self.order, self.total = np.argsort(-time, kind="stable"), float(weight.sum())
-        self.weight, time = weight[self.order], time[self.order]
-        self.event = self.weight * event[self.order].astype(float)
-        self.starts = np.flatnonzero(np.r_[True, time[1:] != time[:-1]])
-        self.sizes = np.diff(np.r_[self.starts, len(time)])
-        self.deaths = np.add.reduceat(self.event, self.starts)
+        self.sets, self.total = RiskSets(weight * event, time), float(weight.sum())
+        self.weight = weight[self.sets.order]
 
     def __call__(self, eta: Array) -> tuple[float, Array, Array]:
-        eta = eta[self.order]
+        order, event, deaths = self.sets.order, self.sets.event, self.sets.deaths
+        eta = eta[order]
         eta = eta - eta.max()
         risk = self.weight * np.exp(eta)
-        at_risk = np.maximum(np.cumsum(np.add.reduceat(risk, self.starts)), 1e-100)  # its square must not underflow
-        loss = float(self.deaths @ np.log(at_risk) - self.event @ eta)
-        first, second = self.deaths / at_risk, self.deaths / at_risk**2
-        hazard = np.repeat(np.cumsum(first[::-1])[::-1], self.sizes)
-        squared = np.repeat(np.cumsum(second[::-1])[::-1], self.sizes)
+        at_risk = np.maximum(self.sets.at_risk(risk), 1e-100)  # its square must not underflow
+        loss = float(deaths @ np.log(at_risk) - event @ eta)
+        hazard, squared = self.sets.until(deaths / at_risk), self.sets.until(deaths / at_risk**2)
         gradient, curvature = np.empty_like(eta), np.empty_like(eta)
-        gradient[self.order] = self.event - risk * hazard
-        curvature[self.order] = np.maximum(risk * hazard - risk * np.exp(eta) * squared, 0.0)
+        gradient[order] = event - risk * hazard
+        curvature[order] = np.maximum(risk * hazard - risk * np.exp(eta) * squared, 0.0)
         return loss, gradient, curvature
 
 
-def _fit(X: Any, loss: _Loss, alpha: float, l1_ratio: float, max_iter: int, tol: float) -> tuple[Array, float, int]:
+def _fit(net: _ElasticNet, X: Any, loss: _Logistic | _Cox) -> tuple[Array, float, int]:
     """Return coefficients, intercept and the number of steps."""
-    n, p = loss.total, X.shape[1]
+    alpha, l1_ratio, n, p = net.alpha, net.l1_ratio, loss.total, X.shape[1]
     coef, intercept = np.zeros(p), loss.start
     inner = ElasticNet(l1_ratio=l1_ratio, warm_start=True, tol=1e-4, max_iter=300)
 
@@ -91,27 +81,26 @@ def _fit(X: Any, loss: _Loss, alpha: float, l1_ratio: float, max_iter: int, tol:
     null, current, step = max(value, np.finfo(float).tiny), penalised(value, coef), 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the next step goes on where this one stopped
-        while step < max_iter:
+        while step < net.max_iter:
             step += 1
             weights = np.maximum(curvature, _LEAST_WEIGHT)
             target = np.asarray(X @ coef).ravel() + intercept + gradient / weights
             inner.alpha = alpha * n / weights.sum()
             inner.fit(X, target, sample_weight=weights)
-            size, before = 1.0, current
-            while True:
+            before = current
+            for size in 0.5 ** np.arange(11):
                 new_coef = coef + size * (inner.coef_ - coef)
                 new_intercept = intercept + size * (float(inner.intercept_) - intercept)
                 value, gradient, curvature = loss(np.asarray(X @ new_coef).ravel() + new_intercept)
                 current = penalised(value, new_coef)
-                if current <= before or size < 1e-3:
+                if current <= before:
                     break
-                size /= 2
-            if current > before:
+            else:
                 break
             coef, intercept = new_coef, new_intercept
             inner.coef_ = coef.copy()
             # As glmnet: enough when the loss hardly moves, or hardly anything is left of it.
-            if before - current <= tol * null / n or value <= 1e-3 * null:
+            if before - current <= net.tol * null / n or value <= 1e-3 * null:
                 break
     return coef, intercept, step
 
@@ -151,7 +140,7 @@ class ElasticNetLogistic(ClassifierMixin, _ElasticNet):  # type: ignore[misc]
             raise SoberError("E112", f"Two classes are needed; all samples are of one class, {self.classes_[0]!r}.")
         wanted = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         losses = [_Logistic(codes == k, weight) for k in wanted]
-        fits = [_fit(X, loss, self.alpha, self.l1_ratio, self.max_iter, self.tol) for loss in losses]
+        fits = [_fit(self, X, loss) for loss in losses]
         self.coef_ = np.array([coef for coef, _, _ in fits])
         self.intercept_ = np.array([intercept for _, intercept, _ in fits])
         self.n_iter_ = max(steps for _, _, steps in fits)
@@ -191,7 +180,7 @@ class ElasticNetCox(_ElasticNet):
         X = validate_data(self, X, accept_sparse="csc", dtype=np.float64, order="F")
         X, records, weight = _weighted(X, survival_of(y), sample_weight)
         loss = _Cox(records["event"], records["time"], weight)
-        self.coef_, _, self.n_iter_ = _fit(X, loss, self.alpha, self.l1_ratio, self.max_iter, self.tol)
+        self.coef_, _, self.n_iter_ = _fit(self, X, loss)
         log_risk = np.asarray(X @ self.coef_).ravel()
         self.baseline_ = Breslow(log_risk, records["event"], records["time"], weight)
         return self
