@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -60,10 +59,15 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
     Class 'b' has 1 row, fewer than the 10 folds. Join it with another class, or leave it out.
     """
     numbers = numbers_of(data.X)
-    found = [*notes, *_rows(data, cv), *_unusable_numbers(data.X, *numbers)]
+    found = [*notes, *_rows(data, cv)]
+    is_wrong = (np.abs(numbers[1]) > LARGEST).any(axis=0)
+    for name, column in zip(data.X.columns[numbers[0]][is_wrong], numbers[1].T[is_wrong], strict=True):
+        what = "infinite values" if np.isinf(column).any() else f"numbers beyond {LARGEST:g}"
+        text = f"Column {some([name])} holds {what}, with which no model can work. "
+        found.append(Note("E102", f"{text}Correct them, or leave the cells empty.", (name,)))
     if not any(note.severity == "error" for note in found):
         found += leaks(data)
-    found += [*_columns(data, *numbers), *_known_later(data.X), *_duplicates(data, numbers[1])]
+    found += [*_columns(data, *numbers), *_names(data), *_duplicates(data, numbers[1])]
     if data.is_guess:
         read, other = ("classes", "regression") if data.task == "multiclass" else ("numbers", "multiclass")
         text = f"The target has {len(np.unique(data.y))} different whole numbers and is read as {read}. If not so: "
@@ -116,17 +120,8 @@ def _rows(data: Dataset, cv: int) -> Iterator[Note]:
         yield Note("W205" if worth < 0.5 * data.n_rows else "S801", text)
 
 
-def _unusable_numbers(X: Any, are_numbers: Array, values: Array) -> Iterator[Note]:
-    """Columns with infinite numbers, or with numbers so large that arithmetic with them overflows."""
-    is_wrong = (np.abs(values) > LARGEST).any(axis=0)
-    for name, column in zip(X.columns[are_numbers][is_wrong], values.T[is_wrong], strict=True):
-        what = "infinite values" if np.isinf(column).any() else f"numbers beyond {LARGEST:g}"
-        text = f"Column {some([name])} holds {what}, with which no model can work. "
-        yield Note("E102", f"{text}Correct them, or leave the cells empty.", (name,))
-
-
 def _columns(data: Dataset, are_numbers: Array, values: Array) -> Iterator[Note]:
-    """Columns that tell little, that look like identifiers, or that seem to have a role."""
+    """Columns that tell little, or that by their values look like identifiers or patients."""
     X, share = data.X, data.X.isna().mean()
     varied = set(X.columns[are_numbers][(values != values[:1]).any(axis=0)])
     empty = [c for c in X.columns if share[c] == 1]
@@ -146,22 +141,25 @@ def _columns(data: Dataset, are_numbers: Array, values: Array) -> Iterator[Note]
     found = [name for name in others if is_identifier(X[name], name)]
     yield from held_by("W809", found, "like an identifier", ". Write --id or --ignore for it.", "looks", "look")
     if data.groups is None:
-        for name in others:
-            if repeats_subjects(X[name], name):
-                text = (
-                    f"{some([name])} has {X[name].nunique()} different values in {data.n_rows} rows. If it tells "
-                    f"patients apart, write --group {name[:40]}, or rows of one patient are in training and test at "
-                    "once."
-                )
-                yield Note("W301", text, (name,))
-        for name in named_like(_CENTRE, X.columns):
-            n = X[name].nunique()
-            if 3 <= n <= MOST_CENTRES and X[name].dtype.kind not in "fM":
-                text = (
-                    f"{some([name])} has {n} different values. If it tells centres apart, --group {name[:40]} scores "
-                    "the model in centres that it has not seen, which is what readers of a paper ask."
-                )
-                yield Note("S801", text, (name,))
+        for name in filter(lambda name: repeats_subjects(X[name], name), others):
+            text = (
+                f"{some([name])} has {X[name].nunique()} different values in {data.n_rows} rows. If it tells patients "
+                f"apart, write --group {name[:40]}, or rows of one patient are in training and test at once."
+            )
+            yield Note("W301", text, (name,))
+
+
+def _names(data: Dataset) -> Iterator[Note]:
+    """Columns that by their names are centres, times until an event, or known only after the outcome; and dates."""
+    X = data.X
+    for name in named_like(_CENTRE, X.columns) if data.groups is None else ():
+        n = X[name].nunique()
+        if 3 <= n <= MOST_CENTRES and X[name].dtype.kind not in "fM":
+            text = (
+                f"{some([name])} has {n} different values. If it tells centres apart, --group {name[:40]} scores "
+                "the model in centres that it has not seen, which is what readers of a paper ask."
+            )
+            yield Note("S801", text, (name,))
     if data.task == "binary" and named_like(EVENT_NAME, data.target):
         numeric = X.select_dtypes("number")
         times = [name for name in named_like(TIME_NAME, numeric.columns) if (numeric[name].dropna() >= 0).all()]
@@ -172,10 +170,6 @@ def _columns(data: Dataset, are_numbers: Array, values: Array) -> Iterator[Note]
                 "count as free of the event."
             )
             yield Note("S801", text, (times[0],))
-
-
-def _known_later(X: Any) -> Iterator[Note]:
-    """Columns that, by their names or because they are dates, could have been written down only after the outcome."""
     found = [c for c, dtype in X.dtypes.items() if dtype.kind not in "iufb" and are_dates(X[c])]
     later = [c for c in found if says_later(str(c))]
     ignore = ". Write --ignore for what is not known when the prediction is made."
@@ -194,10 +188,8 @@ def says_later(name: str) -> bool:
 
 
 def _duplicates(data: Dataset, values: Array) -> Iterator[Note]:
-    """Rows that repeat another in every column: perhaps the same sample, which would train and test.
-
-    Rows with different ids are different samples, and rows of one group stay together.
-    """
+    """Rows that repeat another in every column: perhaps the same sample, which would train and test."""
+    # Rows with different ids are different samples, and rows of one group stay together.
     if data.groups is not None or "id" in data.roles.values() or data.X.shape[1] < 2:
         return
     # Rows that are the same everywhere are so in their numbers; few are, and only those are compared in full.

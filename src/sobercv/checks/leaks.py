@@ -1,8 +1,7 @@
 """Leak suspects: single columns that predict the target nearly alone.
 
-Scores every column by itself on the rows of the table: ROC AUC for classes, the squared rank correlation for numbers,
-concordance for survival. Columns of few values and text are scored as categories. No model is trained. A leak makes
-every score too good, and no correction can repair that.
+Every column is scored by itself: by ROC AUC for classes, the squared rank correlation for numbers, concordance for
+survival. Columns of few values and text are scored as categories. A leak makes every score too good.
 """
 
 from __future__ import annotations
@@ -37,8 +36,6 @@ FEW, ROWS_PER_VALUE = 20, 5
 MOST_ROWS, MOST_CELLS, MOST_PAIRED_ROWS, MOST_PAIRED_COLUMNS = 20_000, 4_000_000, 700, 60
 
 _SCORES = {"regression": "squared rank correlation", "survival": "concordance"}
-#: Names of columns that are scored alike, and amounts float [n, P] or codes of categories int [n, P].
-Block = tuple[list[str], Array]
 
 
 def leaks(data: Dataset) -> Iterator[Note]:
@@ -72,7 +69,7 @@ def leaks(data: Dataset) -> Iterator[Note]:
         yield Note("S801", text, tuple(asked))
     if data.ignored is not None and data.ignored.shape[1]:
         aside = single_scores(data.ignored.iloc[rows], y, data.task)
-        left = [name for name in _suspects(_best_first({**alone, **aside}), y, data.task) if name in aside]
+        left = [name for name in _suspects({**alone, **aside}, y, data.task) if name in aside]
         if left:
             text = (
                 f"Of the ignored columns this one nearly predicts the target by itself ({score}): "
@@ -87,17 +84,14 @@ def _listed(names: list[str], scores: dict[str, float], most: int) -> str:
     return said + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def _best_first(scores: dict[str, float]) -> dict[str, float]:
-    return dict(sorted(scores.items(), key=lambda each: -each[1]))
-
-
 def _suspects(alone: dict[str, float], y: Array, task: str) -> list[str]:
-    """Name the columns that score high and stand apart from the rest; the scores are in order, best first."""
+    """Name the columns that score high and stand apart from the rest, the best first."""
     if task == "survival":
         smallest = max(1, int(y["event"].sum()))
     else:
         smallest = len(y) if task == "regression" else int(np.unique(y, return_counts=True)[1].min())
-    names, scores = list(alone), list(alone.values())
+    names = sorted(alone, key=lambda name: -alone[name])
+    scores = [alone[name] for name in names]
     n_high = sum(score >= (SUSPECT_CLASSES if task == "multiclass" else SUSPECT) for score in scores)
     for k in range(n_high, 0, -1):
         least = scores[k - 1]
@@ -107,7 +101,7 @@ def _suspects(alone: dict[str, float], y: Array, task: str) -> list[str]:
         times = TIMES_APART if k == 1 or least >= SEVERAL else TIMES_APART_SEVERAL
         if 1 - rest >= times * max(1 - least, 0.5 / smallest):  # no score is known better than to half a row
             return names[:k]
-    return [name for name, score in alone.items() if score >= PERFECT and smallest >= LEAST_SEPARATED]
+    return [name for name in names if alone[name] >= PERFECT and smallest >= LEAST_SEPARATED]
 
 
 def numbers_of(X: Any) -> tuple[Array, Array]:
@@ -122,11 +116,14 @@ def single_scores(X: Any, y: Array, task: str) -> dict[str, float]:
     for names, values in _blocks(X, task):
         for name, score in zip(names, _scored(values, y, task).tolist(), strict=True):
             found[name] = max(found[name], score)
-    return _best_first(found)
+    return dict(sorted(found.items(), key=lambda each: -each[1]))
 
 
-def _blocks(X: Any, task: str) -> Iterator[Block]:
-    """Yield the columns of a frame in blocks: gaps as columns of their own, then amounts, then categories."""
+def _blocks(X: Any, task: str) -> Iterator[tuple[list[str], Array]]:
+    """Yield names of columns that are scored alike, and amounts float [n, P] or codes of categories int [n, P].
+
+    Gaps are columns of their own.
+    """
     n = len(X)
     are_numbers, values = numbers_of(X)
     names = np.array([str(name) for name in X.columns[are_numbers]], dtype=object)

@@ -45,11 +45,7 @@ class PlannedSearch:
 
 
 def plan_search(data: Dataset, settings: Settings) -> PlannedSearch:
-    """Plan a search.
-
-    Without a metric it is ROC AUC for two classes, balanced accuracy for more, R2 for numbers, concordance for survival
-    times. Where one depends on the positive class and the names of the classes leave no doubt, it is found.
-    """
+    """Plan a search, by the usual metric of the task where none is named."""
     names = list(settings.metric) or [DEFAULT_METRICS[data.task]]
     found = [metrics.get(name) for name in names]
     label = positive_label(data.classes, found, settings.positive)
@@ -102,8 +98,7 @@ def positive_label(classes: Sequence[Any], found: Sequence[metrics.Metric], give
 def seconds_needed(planned: PlannedSearch, data: Dataset, settings: Settings) -> float:
     """Estimate the seconds that a search takes without dropping, from one fit of each family on a part of the rows.
 
-    Steps that configurations share are counted once per fold, as the search fits them once. Families for which no time
-    is left count as the mean of those that were tried; the first is always tried.
+    Steps that configurations share count once per fold. Families for which no time is left count as the mean.
     """
     n = min(data.n_rows, TRIAL_ROWS)
     rows = np.sort(seeds.generator(seeds.root(settings.seed), "trial").permutation(data.n_rows)[:n])

@@ -1,7 +1,6 @@
 """The commands: what each takes, and what is checked before anything slow is imported.
 
-The options are those of `tables/settings`, described for typer, and the few of single commands. Each command is a
-function of its name in a module of this package, and gets what was typed.
+The options are those of `tables/settings` and a few more; each command is a function of its name in a module here.
 """
 
 from __future__ import annotations
@@ -79,11 +78,8 @@ OPTIONS: dict[str, Any] = {
 
 # ---- what was typed, checked as far as that costs nothing -----------------------------------------------------------
 def _asked(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that were typed or, for commands that take one, stand in a settings file.
-
-    The command line counts more; --no-header was typed where it is false, other switches were not.
-    """
-    line = checked({
+    """Return the options that were typed or, for commands that take one, stand in a settings file."""
+    line = checked({  # --no-header was typed where it is false, other switches were not
         name: str(value) if isinstance(value, Path) else value for name, value in given.items()
         if name in TYPES and value is not None and value != [] and (value is not False or name == "header")
     })  # fmt: skip
@@ -102,11 +98,7 @@ def _asked(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_output(output: Path, run: Path, overwrite: bool, data: str | None) -> None:
-    """Refuse a place that holds anything else than what may be written over.
-
-    `run`: the folder of the run; none of its files is written over. `overwrite`: whether another file that is there may
-    be. `data`: the table that was read; it stays.
-    """
+    """Refuse a place that holds anything else than what may be written over: no file of the run, nor its table."""
     name = repr(str(output))
     if output.is_dir():
         raise SoberError("E809", f"{name} is a folder. Name a file, such as {str(output / 'table.csv')!r}.")
@@ -121,10 +113,7 @@ def _check_output(output: Path, run: Path, overwrite: bool, data: str | None) ->
 
 
 def _call(function: str, module: str, given: dict[str, Any]) -> int:
-    """Check what was typed, then import the command and run it.
-
-    It gets a dict: what its options hold, `asked`, the settings that were typed or stand in a file, and `folder`.
-    """
+    """Check what was typed, then import the command and run it with its options, `asked` (settings), and `folder`."""
     found, data = _asked(given), given.get("data")
     given = {**given, **{name: value for name, value in found.items() if name in given}}
     given["asked"] = {name: value for name, value in found.items() if name in SETTINGS}

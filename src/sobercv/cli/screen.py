@@ -1,7 +1,4 @@
-"""What people see: results to standard output, everything else to standard error.
-
-Takes plain data, renders it; what comes from a table is never obeyed by the terminal. Never computes.
-"""
+"""What people see: results to standard output, everything else to standard error; a terminal obeys no table's text."""
 
 from __future__ import annotations
 
@@ -35,10 +32,7 @@ class _Aside(Console):
 
 
 class Screen:
-    """Standard output and standard error, by what a command was asked for.
-
-    `json`: standard output is JSON and nothing else. `quiet`: no word beside the result.
-    """
+    """Standard output and standard error; with --json only JSON, with --quiet no word beside the result."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.json, self.quiet = given.get("json", False), given.get("quiet", False)

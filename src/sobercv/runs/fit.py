@@ -1,18 +1,20 @@
 """execute: a prepared run from its first fit to its last file, phase by phase.
 
 What is late is left out: the importance of columns first, then charts, then the final model; never the honest number.
-Each file is written whole, one after the other; results.json comes last, so that it speaks of files that are there.
+results.json is written last, so that it speaks of files that are there.
 """
 
 from __future__ import annotations
 
 import math
 import signal
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,7 @@ from ..report.notes import AFTER_THE_RUN
 from ..report.records import Summary, Table
 from ..report.subgroups import subgroup_section
 from ..report.summary import finished, summarize_numbers, versions, with_charts
-from ..report.words import clean, count, digits_for, family_of, number
+from ..report.words import MODEL, SELECT, clean, count, digits_for, family_of, number
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.results import estimate_of, trained
 from ..tables import Dataset
@@ -97,8 +99,8 @@ def execute(
 ) -> RunRecord:
     """Train, judge, train the final model, and write everything down; the folder is locked.
 
-    `report`: "fast" leaves out what takes long, the importance of columns and charts; "none" writes no report.html
-    either. `on_event` is called with the events of the race, `on_phase` with what begins after it.
+    `report`: "full", "fast" (without charts and the importance of columns) or "none". `on_event` is called with the
+    events of the race, `on_phase` with what begins after it.
     """
     import pyarrow.parquet as parquet
 
@@ -173,10 +175,8 @@ def choice_noted(estimate: Estimate, ended_early: bool = False) -> list[Note]:
 
 
 def train_final_model(search: BBCSearchCV, data: Dataset, seconds: float = math.inf) -> list[Note]:
-    """Train the final model of a search that was fitted with `refit=False`, or say why there is none (W704).
-
-    With a time limit a process of its own trains it, which can be ended; the honest number does not need it.
-    """
+    """Train the final model of a search that was fitted with `refit=False`, or say why there is none (W704)."""
+    # With a time limit in a process of its own, which can be ended.
     train = trained if seconds == math.inf else partial(call_in_process, seconds, trained)
     try:
         search.train_final_model(data.X, data.y, train=train, **data.fit_arguments)
@@ -198,7 +198,7 @@ def train_final_model(search: BBCSearchCV, data: Dataset, seconds: float = math.
 def summarize_run(
     search: Any, prepared: Prepared, deadline: Deadline, report: str, on_phase: Callable[[str], object]
 ) -> Summary:
-    """Say what the report of a fitted search says: "full", "fast" or "none"."""
+    """Say what the report of a fitted search says; `report` as in `execute`."""
     data, settings = prepared.data, prepared.settings
     # A report is shown to others: they get the name of the table, not the folders of this machine.
     command = replace(settings, data=settings.data and Path(settings.data).name).command()
@@ -284,29 +284,26 @@ def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Not
 
 def _families(planned: PlannedSearch) -> dict[str, str]:
     """Write each kind of model with what was tried: ridge logistic regression (8; C 0.001 to 100)."""
-    sizes: dict[str, int] = {}
+    sizes = Counter[str]()
     values: dict[str, dict[str, list[Any]]] = {}
     for params in (dict(configuration.params) for configuration in planned.preset.configurations):
-        if "model" not in params:
-            continue
-        family = family_of(params["model"])
-        sizes[family] = sizes.get(family, 0) + 1
-        tried = values.setdefault(family, {})
-        for name, value in params.items():
-            if name not in ("model", "select") and not hasattr(value, "get_params"):
-                last = name.rpartition("__")[2]
-                tried.setdefault(PARAMETERS.get(last, last), []).append(value)
+        if MODEL in params:
+            sizes[family := family_of(params.pop(MODEL))] += 1
+            tried = values.setdefault(family, {})
+            for name, value in params.items():
+                if name != SELECT and isinstance(value, (int, float, str, NoneType)):
+                    last = name.rpartition("__")[2]
+                    tried.setdefault(PARAMETERS.get(last, last), []).append(value)
     found = {}
     for family, n in sizes.items():
-        told = [words for name, tried in values[family].items() if (words := _range(name, tried))]
-        found[family] = f"{family} ({n}{'; ' * bool(told)}{', '.join(told)})"
+        told = ""
+        for name, tried_values in values[family].items():
+            distinct: list[Any] = list(dict.fromkeys(tried_values))
+            told += f"{', ' if told else '; '}{name} "
+            if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in distinct):
+                low, high = min(distinct), max(distinct)
+                told += f"{low:.4g}" + (f" to {high:.4g}" if low != high else "")
+            else:
+                told += " or ".join(map(str, distinct))
+        found[family] = f"{family} ({n}{told})"
     return found
-
-
-def _range(name: str, tried: list[Any]) -> str:
-    """Write a parameter with its values: both ends of numbers, every word; empty where they are neither."""
-    distinct: list[Any] = list(dict.fromkeys(v for v in tried if isinstance(v, (int, float, str)) or v is None))
-    if distinct and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in distinct):
-        low, high = min(distinct), max(distinct)
-        return f"{name} {low:.4g}" + (f" to {high:.4g}" if low != high else "")
-    return f"{name} {' or '.join(map(str, distinct))}" if distinct else ""

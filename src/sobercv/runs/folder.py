@@ -35,11 +35,7 @@ _DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
 
 
 def write_file(path: Path, content: bytes | str | Callable[[BinaryIO], object]) -> None:
-    """Write a file, all or nothing.
-
-    `path`: what is there is replaced if it is an ordinary file; a link, a folder or a device is refused. `content`:
-    text is written as UTF-8, with a question mark for what cannot be encoded. A callable writes into the open file.
-    """
+    """Write a file, all or nothing; a link, a folder or a device is refused. A callable writes into the open file."""
     beside = None
     try:
         is_ordinary(path)

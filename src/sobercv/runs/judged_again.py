@@ -1,8 +1,4 @@
-"""judge_again: a finished run by other metrics, at the winner that it chose.
-
-Takes a run folder and names of metrics, gives estimates; trains nothing and writes nothing. The run's own metric
-selects in every resample, as it did; the others judge what it selects.
-"""
+"""judge_again: a finished run by other metrics; its own metric selects in every resample, as it did."""
 
 from __future__ import annotations
 
@@ -26,11 +22,9 @@ from .record import RESULTS, RunRecord
 def judge_again(
     folder: RunFolder, names: Sequence[str], positive: str | None = None, jobs: int | None = None
 ) -> tuple[RunRecord, dict[str, Estimate]]:
-    """Judge the winner of a run by other metrics.
+    """Judge the winner of a run by other metrics (default: its own); return its record, and estimates by metric.
 
-    `names`: all metrics of the run where there are none. `positive`: the positive class, for metrics that judge;
-    default: the run's own. Refused where the metric that selected depends on it, because another class would select
-    another winner. Returns the record of the run, and estimates by metric.
+    `positive` is the positive class (default: the run's own), refused where another would select another winner.
     """
     results = RunRecord.read(folder)
     settings = results.settings

@@ -1,7 +1,4 @@
-"""METHODS.md: methods and results for a paper, with the run's own numbers and the right citation.
-
-Labels, parameters and notes come from data and are escaped, so that Markdown shows them as they are.
-"""
+"""METHODS.md: methods and results for a paper; what comes from data is escaped, so that Markdown shows it as it is."""
 
 from __future__ import annotations
 

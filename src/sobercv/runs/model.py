@@ -1,8 +1,4 @@
-"""The final model in a file of skops: reading it executes no code but that of known types.
-
-A pickle would execute whatever its author put into it. skops builds objects of types that it trusts, and of the few
-more that sober's own pipelines are made of; a file that asks for anything else is refused.
-"""
+"""The final model in a file of skops: unlike a pickle, reading it executes no code but that of known types."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""predict: new rows through the model of a run.
-
-The table is read as the table of the run was read, column by column, whatever its own values look like. Rows that lack
-what the model needs are refused.
-"""
+"""predict: new rows through the model of a run, read as the table of the run was read, whatever they look like."""
 
 from __future__ import annotations
 
@@ -11,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from ..errors import Note, SoberError
@@ -24,13 +21,9 @@ from .record import ModelFacts, RunRecord
 class Predicted:
     """Predictions of new rows."""
 
-    #: See `_predicted`; the columns of --id and --group come first, where the new rows have them. Survival has
-    #: `.pred`, the risk, and `.pred_survival_<time>` for each time that was asked for.
-    frame: Any
-    #: One sentence: which label is given when, or which risk is the greater.
-    meaning: str
-    #: What in the new rows did not fit the rows of training.
-    notes: tuple[Note, ...]
+    frame: Any  # --id and --group, `.row`, then `.pred` and more; see `_predicted`
+    meaning: str  # which label is given when, or which risk is the greater
+    notes: tuple[Note, ...]  # what in the new rows did not fit the rows of training
 
 
 def predict(
@@ -42,8 +35,8 @@ def predict(
 ) -> Predicted:
     """Predict new rows.
 
-    `threshold`: the positive one of two classes is predicted where its probability is at least this; default: the
-    threshold that the run tuned, or the likeliest class. `times`: when the probability of survival is wanted.
+    `threshold`: the positive one of two classes is predicted from this probability on (default: as the run tuned it, or
+    the likeliest class). `times`: when the probability of survival is wanted.
     """
     record = RunRecord.read(folder)
     facts, task = record.model, str(record.data["task"])
@@ -65,7 +58,8 @@ def predict(
             )
     model, columns = load(folder), list(facts.columns)
     copied = [name for name, column in record.schema.columns.items() if column.role in ("id", "group")]
-    table = read(source, Settings(sheet=sheet), schema=record.schema.only([*columns, *copied]))
+    known = {name: column for name, column in record.schema.columns.items() if name in {*columns, *copied}}
+    table = read(source, Settings(sheet=sheet), schema=msgspec.structs.replace(record.schema, columns=known))
     frame = table.frame
     missing = [name for name in columns if name not in frame.columns]
     if missing:

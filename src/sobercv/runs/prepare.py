@@ -107,12 +107,9 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
 
 
 def begin(folder: RunFolder, prepared: Prepared) -> Prepared:
-    """Write down what is going to be run, before it runs, so that it can be resumed.
-
-    Return the run with the absolute path of its data; what came by standard input is kept in the folder.
-    """
+    """Write down what is going to be run, so that it can be resumed; return it with the absolute path of its data."""
     table, path = prepared.table, prepared.table.path
-    if path is None:
+    if path is None:  # what came by standard input is kept in the folder
         path = folder / f"data.{'csv' if table.format in ('csv', 'tsv') else table.format}"
         folder.write(path.name, table.raw)
     settings = replace(prepared.settings, data=str(path.resolve()))

@@ -34,10 +34,7 @@ else:
 
 
 def refit(folder: str | Path, table: str | Path | None = None) -> tuple[Any, Dataset]:
-    """Train the winner of a run again, on its table or another one that is read in the same way.
-
-    Returns the trained pipeline and the rows that it was trained on.
-    """
+    """Train the winner of a run again, on its table or another one; return the pipeline and what it was trained on."""
     run = RunFolder(folder)
     record = RunRecord.read(run)
     settings = record.settings

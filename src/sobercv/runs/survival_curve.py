@@ -1,7 +1,7 @@
 """SurvivalCurve: from a risk to the probability of no event until a time.
 
-Cox's model with the out-of-sample risk of the winner as its only covariate, and Breslow's baseline: numbers that a file
-can hold, for models that only rank, too, and with weights, which scikit-survival's curves do not take.
+Cox's model with the out-of-sample risk of the winner as its only covariate, and Breslow's baseline: for models that
+only rank, too, and with weights, which scikit-survival's curves do not take.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Cells: what a file holds before anything is recognised in it, whatever its format.
+"""Cells: what a file holds before anything is recognised in it: an Arrow array per column.
 
-Every column is an Arrow array. Text stays text; only what the file itself knows (numbers, booleans, dates and declared
-categories of Excel, Parquet and Arrow files) has another type. Damaged and ragged files are refused in one sentence.
+Text stays text; what the file itself knows (numbers, booleans, dates, categories) has its own type.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress, islice
@@ -79,6 +77,10 @@ class Cells:
             self._distinct[name] = counted.field(0), np.asarray(counted.field(1))
         return self._distinct[name]
 
+    def examples(self, name: str) -> list[str]:
+        """Return the first of the different values of a column."""
+        return list(self.distinct(name)[0][:1000].to_pylist())
+
     @cached_property
     def plain_numbers(self) -> dict[str, Array]:
         """The columns of text that are plain numbers, usual gaps aside: float64, or int64 where all are whole."""
@@ -107,9 +109,9 @@ def whole_numbers(cells: Any, values: Array) -> Array:
         return values
 
 
-def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
+def unique_names(first: Sequence[str], has_header: bool = True) -> tuple[list[str], list[str]]:
     """Return a name of its own for every column as pandas makes them, and the names that occurred more than once."""
-    names = [name or f"Unnamed: {i}" for i, name in enumerate(names)]
+    names = [name or f"Unnamed: {i}" if has_header else f"col{i + 1}" for i, name in enumerate(first)]
     taken, times, out = set(names), Counter[str](), []
     for name in names:
         new = name
@@ -122,20 +124,6 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
     return out, sorted({name for name, new in zip(names, out, strict=True) if name != new})
 
 
-@contextmanager
-def _undamaged(name: str, kind: str) -> Iterator[None]:
-    """Turn whatever a reader raises (errors of Arrow, pandas, XML, zip or JSON) into one sentence."""
-    try:
-        yield
-    except ImportError:
-        raise SoberError("E403", "Excel files need openpyxl: pip install 'sobercv[excel]', or save as CSV.") from None
-    except SoberError:
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split())[:140].rstrip(".") or type(error).__name__
-        raise SoberError("E801", f"{name} is a damaged {kind} file: {reason}. Write it again.") from None
-
-
 # ---- text with a delimiter -----------------------------------------------------------------------------------------
 def read_delimited(raw: bytes, name: str, delimiter: str | None = None, has_header: bool = True) -> Cells:
     """Read the cells of a text file, called `name` in messages; the delimiter is found by looking at the first rows."""
@@ -144,12 +132,29 @@ def read_delimited(raw: bytes, name: str, delimiter: str | None = None, has_head
         raise SoberError("E801", f"{name} {EMPTY}")
     delimiter = delimiter or sniff(utf8[:_HEAD])
     first = next(_rows(utf8, delimiter))
-    columns = _tokenised(utf8, delimiter, len(first))
-    if columns is None:
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(utf8),
+            arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=max(1 << 24, len(utf8) // 8)),
+            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in utf8),
+            arrow_csv.ConvertOptions(
+                column_types={f"f{i}": pa.string() for i in range(len(first))}, strings_can_be_null=False
+            ),
+        )
+        columns = [column.combine_chunks() for column in table.columns]
+    except pa.ArrowInvalid:
+        columns = []
+    if len(columns) != len(first):  # rows differ in length
         columns, more = _padded(utf8, delimiter, name)
         notes += more
-    _check_last_quote(utf8, delimiter, columns, name)
-    names, twice = unique_names(first if has_header else [f"col{i + 1}" for i in range(len(first))])
+    # A quote that is opened and never closed swallows all rows that follow.
+    last = next((cell for column in reversed(columns) if (cell := column[-1].as_py())), "")
+    opened = b'"' + last.strip("\r\n").replace('"', '""').encode()
+    end = utf8.rstrip(b"\r\n" + delimiter.encode())
+    if last and end.endswith(opened) and end.removesuffix(opened)[-1:] in (b"", b"\n", b"\r", delimiter.encode()):
+        row = len(columns[-1])
+        raise SoberError("E801", f"{name} cannot be read: a quote is opened and never closed (row {row}). Close it.")
+    names, twice = unique_names(first, has_header)
     found = {name: column[int(has_header) :] for name, column in zip(names, columns, strict=True)}
     return Cells(found, first, twice, suggests_commas=delimiter == ";", notes=notes)
 
@@ -181,11 +186,9 @@ def _rows(utf8: bytes, delimiter: str) -> Iterator[list[str]]:
 
 
 def sniff(head: bytes) -> str:
-    """Find the delimiter: the one that cuts the first rows into the most columns, the same number in nearly all.
-
-    One that cuts the very first row into as many counts before one that does not: in `a;b` above `1,5;2,5` the commas
-    make more columns, but not of the names. A comma counts last: it also stands in numbers and in names (`height, cm`).
-    """
+    """Find the delimiter: the one that cuts the first rows into the most columns, the same number in nearly all."""
+    # One that cuts the very first row into as many counts before one that does not: in `a;b` above `1,5;2,5` the commas
+    # make more columns, but not of the names. A comma counts last: it also stands in numbers and names (`height, cm`).
     best, most = ",", (False, 1)
     for delimiter in DELIMITERS:
         rows = list(islice(_rows(head, delimiter), 100)) or [[]]
@@ -200,22 +203,6 @@ def sniff(head: bytes) -> str:
             if (names_fit, width) > most:
                 best, most = delimiter, (names_fit, width)
     return best
-
-
-def _tokenised(utf8: bytes, delimiter: str, width: int) -> list[Any] | None:
-    """Return the columns, the first row included; None where rows differ in length."""
-    try:
-        table = arrow_csv.read_csv(
-            pa.BufferReader(utf8),
-            arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=max(1 << 24, len(utf8) // 8)),
-            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in utf8),
-            arrow_csv.ConvertOptions(
-                column_types={f"f{i}": pa.string() for i in range(width)}, strings_can_be_null=False
-            ),
-        )
-    except pa.ArrowInvalid:
-        return None
-    return [column.combine_chunks() for column in table.columns] if table.num_columns == width else None
 
 
 def _padded(utf8: bytes, delimiter: str, name: str) -> tuple[list[Any], tuple[Note, ...]]:
@@ -249,39 +236,38 @@ def _padded(utf8: bytes, delimiter: str, name: str) -> tuple[list[Any], tuple[No
     return columns, (Note("W801", f"{start}; the missing cells count as gaps."),) if short else ()
 
 
-def _check_last_quote(utf8: bytes, delimiter: str, columns: list[Any], name: str) -> None:
-    """Refuse a quote that is opened and never closed: it swallows all rows that follow."""
-    last = next((cell for column in reversed(columns) if (cell := column[-1].as_py())), "")
-    opened = b'"' + last.strip("\r\n").replace('"', '""').encode()
-    end = utf8.rstrip(b"\r\n" + delimiter.encode())
-    before = end.removesuffix(opened)[-1:]
-    if end.endswith(opened) and last and before in (b"", b"\n", b"\r", delimiter.encode()):
-        row = len(columns[-1])
-        raise SoberError("E801", f"{name} cannot be read: a quote is opened and never closed (row {row}). Close it.")
+# ---- files that know their columns --------------------------------------------------------------------------------
+def read_binary(raw: bytes, kind: str, name: str, sheet: str | None = None, has_header: bool = True) -> Cells:
+    """Read an Excel, Parquet or Arrow file, called `name` in messages; one sentence says whatever a reader raises."""
+    try:
+        return _workbook(raw, name, sheet, has_header) if kind == "xlsx" else _columnar(raw, kind)
+    except ImportError:
+        raise SoberError("E403", "Excel files need openpyxl: pip install 'sobercv[excel]', or save as CSV.") from None
+    except SoberError:
+        raise
+    except Exception as error:  # of Arrow, pandas, XML, zip or JSON
+        reason = " ".join(str(error).split())[:140].rstrip(".") or type(error).__name__
+        kind = "Excel" if kind == "xlsx" else kind
+        raise SoberError("E801", f"{name} is a damaged {kind} file: {reason}. Write it again.") from None
 
 
-# ---- Excel ---------------------------------------------------------------------------------------------------------
-def read_workbook(raw: bytes, name: str, sheet: str | None = None, has_header: bool = True) -> Cells:
-    """Read the cells of a sheet, which must be named where several hold something; `name` is for messages.
-
-    Formulas count with the value that they had when the workbook was saved.
-    """
+def _workbook(raw: bytes, name: str, sheet: str | None, has_header: bool) -> Cells:
+    """Read a sheet, which must be named where several hold something; formulas count with the value that was saved."""
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         if sum(entry.file_size for entry in archive.infolist()) > source_bytes.MOST_BYTES:
             most = source_bytes.MOST_BYTES >> 20
             raise SoberError("E801", f"{name} grows beyond {most} MiB when unpacked. Save the table as CSV.")
     as_they_are: dict[str, Any] = {"header": None, "dtype": object, "keep_default_na": False, "na_values": [""]}
-    with _undamaged(name, "Excel"), pd.ExcelFile(io.BytesIO(raw), engine="openpyxl") as book:
+    with pd.ExcelFile(io.BytesIO(raw), engine="openpyxl") as book:
         starts = pd.read_excel(book, sheet_name=None, nrows=2, **as_they_are)
-        is_filled = {str(s): len(rows) > 0 for s, rows in starts.items()}
-        filled = [s for s in is_filled if is_filled[s]]
+        filled = [str(s) for s, rows in starts.items() if len(rows)]
         if not filled:
             raise SoberError("E801", f"{name} {EMPTY}")
         # The sheet that was asked for, capitals aside, or the only one that holds something.
         found = [s for s in filled if sheet is None or s.casefold() == sheet.casefold()]
         if sheet not in found and len(found) != 1:
             said = f"{len(filled)} filled sheets" if sheet is None else f"no sheet {sheet[:40]!r}, or it is empty"
-            sheets = ", ".join(repr(s[:30]) for s in list(is_filled)[:8])
+            sheets = ", ".join(repr(str(s)[:30]) for s in list(starts)[:8])
             raise SoberError("E808", f"{name} has {said}. The sheets are {sheets}. Write --sheet NAME.")
         chosen = sheet if sheet in found else found[0]
         cells = pd.read_excel(book, sheet_name=chosen, **as_they_are)
@@ -291,22 +277,20 @@ def read_workbook(raw: bytes, name: str, sheet: str | None = None, has_header: b
             "E801", f"The first row of sheet {chosen[:40]!r} names fewer than half of the columns. Put the names of "
             "the columns into the first row, and nothing above them.",
         )  # fmt: skip
-    names, twice = unique_names(first if has_header else [f"col{i + 1}" for i in range(len(first))])
+    names, twice = unique_names(first, has_header)
     rows = cells.iloc[int(has_header) :].set_axis(names, axis=1)
     nameless = [n for n in names if n.startswith("Unnamed: ") and rows[n].isna().all()]
     rows = rows.drop(columns=nameless).dropna(how="all")
     return Cells({n: _typed(rows[n], n) for n in rows.columns}, first, twice)
 
 
-# ---- Parquet and Arrow ---------------------------------------------------------------------------------------------
-def read_columnar(raw: bytes, kind: str, name: str) -> Cells:
-    """Read a Parquet or Arrow file, called `name` in messages."""
-    with _undamaged(name, kind):
-        if kind == "parquet":
-            frame = pd.read_parquet(io.BytesIO(raw))
-        else:
-            open_arrow = pa.ipc.open_file if raw.startswith(b"ARROW1") else pa.ipc.open_stream
-            frame = open_arrow(io.BytesIO(raw)).read_all().to_pandas()
+def _columnar(raw: bytes, kind: str) -> Cells:
+    """Read a Parquet or Arrow file."""
+    if kind == "parquet":
+        frame = pd.read_parquet(io.BytesIO(raw))
+    else:
+        open_arrow = pa.ipc.open_file if raw.startswith(b"ARROW1") else pa.ipc.open_stream
+        frame = open_arrow(io.BytesIO(raw)).read_all().to_pandas()
     notes: tuple[Note, ...] = ()
     only_counts = frame.index.names == [None] and frame.index.dtype.kind in "iuf"
     if only_counts and not isinstance(frame.index, pd.RangeIndex):

@@ -1,7 +1,4 @@
-"""Column: what one column holds and how it is written; recognised from its different values, converted by the record.
-
-Never chooses between two readings that fit: that takes the rest of the file.
-"""
+"""Column: what one column holds and how it is written: all readings that fit its different values, and conversion."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ FEWEST_AMOUNTS = 10
 MOST_DIGITS = 18
 #: Signs that stand for a mark: programs write several spaces and apostrophes between groups of three digits.
 _SIGNS = {"": "", ",": ",", ".": ".", " ": " \u00a0\u2009\u202f", "'": "'\u2019"}
-_SIGN_NAMES = {",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
+SIGN_NAMES = {",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
 _MINUS = "\u2212"  # longer than a hyphen
 _NOTHING = pa.scalar(None, pa.string())
 
@@ -161,13 +158,17 @@ class Column(msgspec.Struct, frozen=True, omit_defaults=True):
         """All words that stand for a gap in this column."""
         return (*(TEXT_GAPS if self.kind == "text" else USUAL_GAPS), *self.missing)
 
+    def number(self, cell: str) -> float:
+        """Return the number that a cell stands for, a limit for itself."""
+        return float(self.marks.numbers(without_limits(pa.array([cell])))[0].as_py() or 0.0)
+
     @property
     def described(self) -> str:
         """What is special about this reading, in words; empty where nothing is."""
         limits = {"value": "limits as numbers", "half": "half of limits", "missing": "limits missing"}
         parts = (
             "decimal comma" * (self.marks.decimal == ","),
-            f"thousands {_SIGN_NAMES[self.marks.thousands]}" if self.marks.thousands else "",
+            f"thousands {SIGN_NAMES[self.marks.thousands]}" if self.marks.thousands else "",
             limits.get(self.limits, ""),
             re.sub("%(.)", lambda found: _DATE_WORDS[found[1]], self.date_format),
             "codes" * self.is_code,
@@ -231,21 +232,17 @@ def amounts_with_strays(cells: Cells, name: str) -> list[str]:
     is_stray = ~(is_amount | _are_gaps(values))
     if is_amount.sum() < FEWEST_AMOUNTS or 2 * counts[is_stray].sum() > counts.sum() or are_codes(values):
         return []
-    found: list[str] = values.filter(pa.array(is_stray)).to_pylist()
-    return found
+    return list(values.filter(pa.array(is_stray)).to_pylist())
+
+
+def limits_in(cells: Cells, name: str) -> tuple[str, int]:
+    """Return the first limit that a column holds, such as `<0.5`, and how many rows hold one."""
+    values, counts = cells.distinct(name)
+    is_limit = sides_of_limits(values) != 0
+    return values.filter(pa.array(is_limit))[0].as_py(), int(counts[is_limit].sum())
 
 
 # ---- converted -----------------------------------------------------------------------------------------------------
-def convert(cells: Cells, name: str, column: Column) -> tuple[Any, list[str]]:
-    """Read a column of a table; what does not fit becomes a gap, and is returned, too."""
-    if column.kind == "number" and column.marks == PLAIN and name in cells.plain_numbers:
-        return cells.plain_numbers[name], []
-    if cells.known_kind(name) == column.kind and column.kind in ("date", "number"):
-        held = cells.columns[name]
-        return held.to_pandas() if column.kind == "date" else held.to_numpy(zero_copy_only=False), []
-    return read_text(cells.text(name), column)
-
-
 #: Categories that skrub would take for gaps, such as "none" of a kind of pain, unless they are told to be categories.
 _WORDS_OF_SKRUB = frozenset(("none", "None", "null", "nan", "n/a", "?", "..."))
 
@@ -283,8 +280,3 @@ def read_text(text: Any, column: Column) -> tuple[Any, list[str]]:
         elif is_whole:
             made = whole_numbers(column.marks.rewritten(plain), made)
     return made, cells.filter(pa.array(~fits & ~np.asarray(is_gap))).to_pylist()
-
-
-def number_of(cell: str, column: Column) -> float:
-    """Return the number that a cell of a column stands for, a limit for itself."""
-    return float(column.marks.numbers(without_limits(pa.array([cell])))[0].as_py() or 0.0)

@@ -58,11 +58,7 @@ class TableFacts(TypedDict):
 
 
 def facts_of(table: Table, data: Dataset) -> TableFacts:
-    """Describe a table as plain data, and the first `MOST_LISTED` of its columns with their roles in `data`.
-
-    `read_as` says what was special in reading a column, such as "decimal comma"; `values` are the least and the
-    greatest, or how many different ones.
-    """
+    """Describe a table as plain data, and the first `MOST_LISTED` of its columns with their roles in `data`."""
     kinds = [kind if kind == "text" else f"{kind}s" for kind in map(kind_of, data.X.dtypes)]
     columns: list[ColumnFacts] = []
     for name in list(table.frame.columns)[:MOST_LISTED]:
@@ -144,10 +140,7 @@ def is_identifier(column: Any, name: str) -> bool:
 
 
 def repeats_subjects(column: Any, name: str) -> bool:
-    """Whether a column seems to tell patients apart of whom there are several rows.
-
-    By its name (patient, subject, id, ...), or because it is text whose values nearly all occur a few times.
-    """
+    """Whether a column seems to tell patients apart of whom there are several rows, by its name or by its values."""
     if column.dtype.kind in "bM" or column.isna().any() or len(column) < 2 * LEAST_ROWS:
         return False
     if column.dtype.kind == "f" and not (np.isfinite(column) & (column % 1 == 0)).all():
@@ -158,5 +151,5 @@ def repeats_subjects(column: Any, name: str) -> bool:
         return bool(max(LEAST_ROWS, len(column) // 20) < n < 0.95 * len(column))
     if column.dtype.kind in "iuf" or n < LEAST_ROWS:
         return False
-    # A few rows each, hardly any with one row, and all about as many: not so cities or diagnoses.
+    # Text with a few rows each, hardly any with one row, and all about as many: not so cities or diagnoses.
     return bool(1.5 <= mean <= 8 and (counts > 1).mean() >= 0.7 and counts.std() <= 0.6 * mean)

@@ -1,8 +1,4 @@
-"""read: a table from a path or from standard input: CSV, TSV, Excel, Parquet, Arrow.
-
-A `Table` has the frame, how every column was read, and a fingerprint. Reading refuses in one sentence, and asks where a
-file can be read in two ways.
-"""
+"""read: a table from a path or from standard input: CSV, TSV, Excel, Parquet, Arrow."""
 
 from __future__ import annotations
 
@@ -20,7 +16,7 @@ import pyarrow as pa
 from msgspec.structs import replace
 
 from ..errors import Note, SoberError
-from .cells import EMPTY, USUAL_GAPS, Cells, read_columnar, read_delimited, read_workbook
+from .cells import EMPTY, USUAL_GAPS, Cells, read_binary, read_delimited
 from .column import GAP_WORDS, PLAIN, Column, read_text
 from .naming import some
 from .schema import Schema, unseen
@@ -76,12 +72,10 @@ def read(source: str | Path, settings: Settings | None = None, *, schema: Schema
             "E808", f"{name} is no Excel file: it has no sheet {settings.sheet[:40]!r}. Leave --sheet out."
         )
     has_header = settings.header is not False if schema is None else schema.has_header
-    if kind == "xlsx":
-        cells = read_workbook(raw, name, settings.sheet, has_header)
-    elif kind in ("parquet", "arrow"):
-        cells = read_columnar(raw, kind, name)
-    else:
+    if kind in ("csv", "tsv"):
         cells = read_delimited(raw, name, "\t" if kind == "tsv" else None, has_header)
+    else:
+        cells = read_binary(raw, kind, name, settings.sheet, has_header)
     if not cells.columns:
         raise SoberError("E801", f"{name} has no columns. Pass a table with a header and at least one row.")
     if not cells.n_rows:
@@ -127,7 +121,6 @@ def _format(raw: bytes, path: Path | None, name: str) -> str:
     return kind
 
 
-# ---- names or data: whether the first row names the columns or is already a sample; the user is asked ---------------
 def _first_row_is_data(cells: Cells, frame: Any, columns: Mapping[str, Column]) -> bool:
     """Whether the cells of the first row fit the rows below them where none looks like a name."""
     gaps = {*USUAL_GAPS, *GAP_WORDS.to_pylist()}

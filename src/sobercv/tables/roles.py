@@ -206,11 +206,7 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
 
 
 def survival_target(kept: Any, names: list[str], value: str | None = None) -> tuple[Array, tuple[Note, ...]]:
-    """Return records of (event, time); never guess which of several causes is meant.
-
-    `kept`: without gaps. `value`: what the column of events holds where the event was seen; all else counts as not
-    seen.
-    """
+    """Return records of (event, time); where `value` says which cause is meant, all others count as not seen."""
     time, times = names[0], kept[names[0]]
     seen, notes = _events(kept[names[1]], names[1], value)
     if kind_of(times.dtype) != "number":

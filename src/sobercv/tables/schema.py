@@ -1,8 +1,7 @@
 """Schema: what every column of a table holds and how it is written.
 
-`Schema.infer` recognises it from the text and from the roles of the columns; `Schema.apply` converts text to a frame,
-in training as at prediction, so that new rows mean what they meant in training. Whatever loses information is a note,
-and a number that can be read in two ways is a question that names the option.
+`Schema.infer` recognises it, and asks where a number can be read in two ways; `Schema.apply` converts text to a frame,
+at prediction as in training. Whatever loses information is a note.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from msgspec.structs import replace
 
 from ..errors import Note, SoberError
 from .cells import USUAL_GAPS, Cells
-from .column import GERMAN, PLAIN, Column, Marks, amounts_with_strays, convert, number_of, readings, sides_of_limits
+from .column import GERMAN, PLAIN, SIGN_NAMES, Column, Marks, amounts_with_strays, limits_in, read_text, readings
 from .naming import held_by, some
 from .settings import Settings
 
@@ -29,7 +28,6 @@ FEW_LIMITS, FEW_LIMITS_SHARE = 5, 0.05
 LIMITS = {
     "value": "the limit itself", "half": "half of a lower limit, upper ones as the limit itself", "missing": "missing",
 }  # fmt: skip
-_MARK_NAMES = {",": "commas", ".": "points", " ": "spaces", "'": "apostrophes"}
 
 
 class Schema(msgspec.Struct, frozen=True):
@@ -50,7 +48,7 @@ class Schema(msgspec.Struct, frozen=True):
         day_first = wanted == "," or cells.suggests_commas or says_day
         chosen = {name: _choose(cells, name, found, wanted, day_first) for name, found in possible.items()}
         for name, column in [(name, column) for name, column in chosen.items() if column.limits]:
-            example, n = _limits_in(cells, name)
+            example, n = limits_in(cells, name)
             if settings.limits is not None:
                 chosen[name] = replace(column, limits=settings.limits)
             elif column.role != "ignored" and n > max(FEW_LIMITS, FEW_LIMITS_SHARE * cells.n_rows):
@@ -68,12 +66,16 @@ class Schema(msgspec.Struct, frozen=True):
         made: dict[str, Any] = {}
         lost: dict[str, list[str]] = {}
         for name in [name for name in cells.columns if name in self.columns]:
-            column = self.columns[name]
-            made[name], bad = convert(cells, name, column)
-            if not bad:
-                continue
-            lost[name] = bad
-            if 2 * len(bad) > cells.distinct(name)[1].sum():
+            column, known = self.columns[name], cells.known_kind(name)
+            if column.kind == "number" and column.marks == PLAIN and name in cells.plain_numbers:
+                made[name] = cells.plain_numbers[name]
+            elif known == column.kind == "date":
+                made[name] = cells.columns[name].to_pandas()
+            elif known == column.kind == "number":
+                made[name] = cells.columns[name].to_numpy(zero_copy_only=False)
+            else:
+                made[name], lost[name] = read_text(cells.text(name), column)
+            if (bad := lost.get(name, [])) and 2 * len(bad) > cells.distinct(name)[1].sum():
                 how = f" ({column.described})" if column.described else ""
                 what = {"number": "numeric", "date": "a date", "boolean": "true or false"}[column.kind]
                 raise SoberError(
@@ -81,6 +83,7 @@ class Schema(msgspec.Struct, frozen=True):
                     f"Column {name[:40]!r} was {what}{how} in training but contains {bad[0][:30]!r} now; correct the "
                     "file.",
                 )
+        lost = {name: bad for name, bad in lost.items() if bad}
         frame = pd.DataFrame(made, index=pd.RangeIndex(cells.n_rows))
         frame.attrs["named_twice"] = cells.named_twice
         texts = [name for name in made if self.columns[name].kind == "text" and self.columns[name].role == "feature"]
@@ -97,16 +100,9 @@ class Schema(msgspec.Struct, frozen=True):
             notes = [Note("W844", text, (*lost,)), *notes]
         return frame, tuple(notes)
 
-    def only(self, names: Iterable[str]) -> Schema:
-        """Return the schema of some of the columns."""
-        return replace(self, columns={name: self.columns[name] for name in names if name in self.columns})
-
 
 def _decimal_mark(cells: Cells, possible: dict[str, list[Column]], decimal: str | None) -> str | None:
-    """Return the decimal mark of the file: "." or ",", "plain" where nothing speaks for commas, None in doubt.
-
-    Plain numbers that among decimal commas may be thousands get their second reading here.
-    """
+    """Return the decimal mark of the file: "." or ",", "plain" where nothing speaks for commas, None in doubt."""
     numbers = [found for found in possible.values() if found[0].kind == "number"]
     seen = {found[0].marks.decimal for found in numbers if len(found) == 1 and found[0].marks != PLAIN}
     has_commas = "," in seen or decimal == "," or cells.suggests_commas
@@ -114,7 +110,7 @@ def _decimal_mark(cells: Cells, possible: dict[str, list[Column]], decimal: str 
         for name in [name for name, values in cells.plain_numbers.items() if values.dtype.kind == "f"]:
             found = possible[name]
             if len(found) == 1 and found[0].kind == "number":
-                if has_commas and _may_be_thousands(cells, name):
+                if has_commas and _may_be_thousands(cells, name):  # plain numbers get their second reading
                     possible[name] = [found[0], replace(found[0], marks=GERMAN)]
                 elif "." not in seen and pc.any(pc.match_substring(cells.text(name), ".")).as_py():
                     seen.add(".")
@@ -142,26 +138,13 @@ def _choose(cells: Cells, name: str, found: Sequence[Column], wanted: str | None
     for column in found:
         if column.marks.decimal == wanted or (wanted == "plain" and column.marks == PLAIN):
             return column
-    example = max((v for v in _first(cells, name) if v not in found[0].gaps), key=len)
-    ways = [(f"{number_of(example, column):g}", column.marks.decimal) for column in found[:2]]
+    example = max((v for v in cells.examples(name) if v not in found[0].gaps), key=len)
+    ways = [(f"{column.number(example):g}", column.marks.decimal) for column in found[:2]]
     how = ", ".join(f"--decimal {mark} for {number}" for number, mark in ways)
     raise SoberError(
         "E808",
         f"Column {name[:40]!r} holds {example[:20]!r}, which can be {ways[0][0]} or {ways[1][0]}. Write {how}.",
     )
-
-
-def _first(cells: Cells, name: str) -> list[str]:
-    """The first of the different values of a column, for examples."""
-    found: list[str] = cells.distinct(name)[0][:1000].to_pylist()
-    return found
-
-
-def _limits_in(cells: Cells, name: str) -> tuple[str, int]:
-    """Return the first limit that a column holds, such as `<0.5`, and how many rows hold one."""
-    values, counts = cells.distinct(name)
-    is_limit = sides_of_limits(values) != 0
-    return values.filter(pa.array(is_limit))[0].as_py(), int(counts[is_limit].sum())
 
 
 # ---- notes: what is beyond doubt is silent ---------------------------------------------------------------------------
@@ -175,7 +158,7 @@ def _inferred(cells: Cells, columns: Mapping[str, Column], unsure_dates: Sequenc
     more = f". {what} read as categories; correct such cells, or empty them."
     yield from held_by("W844", [*stray], f"numbers and other cells ({words})", more)
     if limited := [name for name, column in columns.items() if column.limits]:
-        example, n = _limits_in(cells, limited[0])
+        example, n = limits_in(cells, limited[0])
         what = f"limits such as {example!r} (in {n} of {cells.n_rows} rows)"
         yield from held_by("W844", limited, what, f". They count as {LIMITS[columns[limited[0]].limits]}.")
     groups: dict[Marks, list[str]] = {}
@@ -183,18 +166,18 @@ def _inferred(cells: Cells, columns: Mapping[str, Column], unsure_dates: Sequenc
         if column.marks != PLAIN:
             groups.setdefault(column.marks, []).append(name)
     for marks, names in groups.items():
-        values = pa.array(_first(cells, names[0]))
+        values = pa.array(cells.examples(names[0]))
         special = values.filter(pc.and_not(marks.matches(values), PLAIN.matches(values)))
         example = (special if len(special) else values)[0].as_py()
         signs = [] if marks.decimal == "." else ["decimal commas"]
-        signs += [f"{_MARK_NAMES[marks.thousands]} between thousands"] if marks.thousands else []
-        more = f". {example!r} is read as {number_of(example, columns[names[0]]):.15g}."
+        signs += [f"{SIGN_NAMES[marks.thousands]}s between thousands"] if marks.thousands else []
+        more = f". {example!r} is read as {columns[names[0]].number(example):.15g}."
         yield from held_by("W801", names, " and ".join(signs), more)
     gappy = [name for name, column in columns.items() if column.missing]
     words = some(sorted({word for name in gappy for word in columns[name].missing}))
     yield from held_by("W801", gappy, f"words that count as missing ({words})", ".")
     if codes := [name for name in texts if columns[name].is_code and name not in stray]:
-        zeros = next((f" (such as {v[:20]!r})" for v in _first(cells, codes[0]) if v.startswith("0")), "")
+        zeros = next((f" (such as {v[:20]!r})" for v in cells.examples(codes[0]) if v.startswith("0")), "")
         yield from held_by("W801", codes, "codes, read as categories", f"{zeros}.")
     if unsure_dates:
         order = "day first, as in files with decimal commas or other dates of this file"
@@ -204,8 +187,8 @@ def _inferred(cells: Cells, columns: Mapping[str, Column], unsure_dates: Sequenc
     for name, column in columns.items():  # labels of the target that are written differently and become one number
         if column.role == "target" and column.kind == "number" and not cells.known_kind(name):
             spelled: dict[float, list[str]] = {}
-            for value in [value for value in _first(cells, name)[:100] if value not in column.gaps]:
-                spelled.setdefault(number_of(value, column), []).append(value)
+            for value in [value for value in cells.examples(name)[:100] if value not in column.gaps]:
+                spelled.setdefault(column.number(value), []).append(value)
             same = next((each for each in spelled.values() if len(each) > 1), None)
             if same is not None and len(spelled) <= 20:
                 text = f"The target {name[:40]!r} holds {some(same)}, which are read as the same number."

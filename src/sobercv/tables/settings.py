@@ -1,7 +1,6 @@
 """The one table of options: names, types, defaults, help and panels of what is asked of a table, a run and its output.
 
-The command line, sober.toml and the folder of a run take their values from here. msgspec checks types and ranges, and
-unknown names and wrong values are refused in one sentence.
+The command line, sober.toml and the folder of a run take their values from here; msgspec checks types and ranges.
 """
 
 from __future__ import annotations
@@ -120,11 +119,10 @@ class Settings:
         found = dict.fromkeys(self.target_names, "target")
         named = [(self.id, "id"), (self.group, "group"), (self.weight, "weight")]
         for name, role in [*named, *((n, "ignored") for n in self.ignore)]:
-            if name is None:
-                continue
-            if found.get(name) == "target" or (role == "weight" and name in found):
+            if name is not None and (found.get(name) == "target" or (role == "weight" and name in found)):
                 raise SoberError("E808", f"{name!r} cannot be both the {found[name]} and {role}. Name another column.")
-            found.setdefault(name, role)
+            if name is not None:
+                found.setdefault(name, role)
         return found
 
     def command(self) -> str:
@@ -153,11 +151,6 @@ class Output:
     json: bool = option(False, SCREEN, "Print JSON and nothing else.")
     quiet: bool = option(False, SCREEN, "Print only the result.", "-q")
 
-    @property
-    def report(self) -> str:
-        """How much of a report is wanted: "full", "fast" or "none"."""
-        return "none" if self.no_report else "fast" if self.fast else "full"
-
 
 #: What `checked` converts to, by the name of an option.
 TYPES: dict[str, Any] = {
@@ -181,7 +174,6 @@ def checked(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
     """Convert values of options, or say which one is wrong and what is allowed; `where` is the file that holds them."""
     found = {}
     for name, value in given.items():
-        label = name.replace("_", "-")
         if name not in TYPES:
             close = difflib.get_close_matches(name, TYPES, 1)
             hint = f"Did you mean {close[0].replace('_', '-')!r}?" if close else "Names are those of the long options."
@@ -190,8 +182,14 @@ def checked(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
         try:
             found[name] = msgspec.convert(_plain(name, value), TYPES[name])
         except (msgspec.ValidationError, RecursionError) as error:
-            label = f"{where}: {label}" if where else f"--{label}"
-            raise SoberError("E808", f"{label} must be {_allowed(name, str(error))}; got {_shown(value)}.") from None
+            try:
+                shown = repr(value)
+            except (ValueError, RecursionError):  # whole numbers of thousands of digits, lists in lists without end
+                shown = "something huge"
+            shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+            label = f"{where}: " if where else "--"
+            said = f"{label}{name.replace('_', '-')} must be {_allowed(name, str(error))}; got {shown}."
+            raise SoberError("E808", said) from None
     return found
 
 
@@ -229,12 +227,3 @@ def _allowed(name: str, problem: str) -> str:
     if bound:
         return f"{words} {_BOUNDS[bound[1]]} {float(bound[2]):.10g}"
     return _ALLOWED.get(name) or " or ".join(choices(name)) or words
-
-
-def _shown(value: Any) -> str:
-    """Write a value for a message, cut where it is long."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # whole numbers of thousands of digits, lists in lists without end
-        return "something huge"
-    return text if len(text) <= 60 else f"{text[:57]}..."

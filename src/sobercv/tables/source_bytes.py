@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import stat
 import sys
 import zlib
 from pathlib import Path
@@ -27,16 +28,16 @@ def check_source(source: str | Path | None) -> None:
         return
     path = Path(source)
     try:
-        is_there, is_folder = path.exists(), path.is_dir()
-        others = {p.stem: str(p) for p in sorted(path.parent.glob("*")) if p.is_file()} if not is_there else {}
-    except (OSError, ValueError):  # a name that no file can have: reading it will say so
-        return
-    if is_folder:
-        raise SoberError("E801", f"{str(path)!r} is a folder. Name the file with the table in it.")
-    if not is_there:
+        if not stat.S_ISDIR(path.stat().st_mode):
+            return
+    except (FileNotFoundError, NotADirectoryError):
+        others = {p.stem: str(p) for p in sorted(path.parent.glob("*")) if p.is_file()}
         close = closest(path.stem, others)  # all tables of a folder end alike
         hint = f"Did you mean {others[close[0]]!r}?" if close else "Check the path."
-        raise SoberError("E801", f"There is no file {str(path)!r}. {hint}")
+        raise SoberError("E801", f"There is no file {str(path)!r}. {hint}") from None
+    except (OSError, ValueError):  # a name that no file can have: reading it will say so
+        return
+    raise SoberError("E801", f"{str(path)!r} is a folder. Name the file with the table in it.")
 
 
 def source_bytes(path: Path | None) -> bytes:
