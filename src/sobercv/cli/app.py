@@ -77,26 +77,6 @@ OPTIONS: dict[str, Any] = {
 
 
 # ---- what was typed, checked as far as that costs nothing -----------------------------------------------------------
-def _asked(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that were typed or, for commands that take one, stand in a settings file."""
-    line = checked({  # --no-header was typed where it is false, other switches were not
-        name: str(value) if isinstance(value, Path) else value for name, value in given.items()
-        if name in TYPES and value is not None and value != [] and (value is not False or name == "header")
-    })  # fmt: skip
-    if "settings" not in given:
-        return line
-    path = given["settings"] or Path("sober.toml")
-    if given["settings"] is not None and not path.is_file():
-        raise SoberError("E808", f"There is no settings file {str(path)!r}. Check the path.")
-    file = from_toml(path) if path.is_file() else {}
-    # Naming one kind of target on the command line puts away the other kind from the file.
-    unwanted = ("time", "event") if "target" in line else ("target",) if {"time", "event"} & line.keys() else ()
-    found = {**{name: value for name, value in file.items() if name not in unwanted}, **line}
-    check_source(found.get("data"))
-    check_name(found.get("preset", Settings.preset))
-    return found
-
-
 def _check_output(output: Path, run: Path, overwrite: bool, data: str | None) -> None:
     """Refuse a place that holds anything else than what may be written over: no file of the run, nor its table."""
     name = repr(str(output))
@@ -114,9 +94,23 @@ def _check_output(output: Path, run: Path, overwrite: bool, data: str | None) ->
 
 def _call(function: str, module: str, given: dict[str, Any]) -> int:
     """Check what was typed, then import the command and run it with its options, `asked` (settings), and `folder`."""
-    found, data = _asked(given), given.get("data")
+    found = checked({  # --no-header was typed where it is false, other switches were not
+        name: str(value) if isinstance(value, Path) else value for name, value in given.items()
+        if name in TYPES and value is not None and value != [] and (value is not False or name == "header")
+    })  # fmt: skip
+    if "settings" in given:  # what is typed counts more than what stands in the file
+        path = given["settings"] or Path("sober.toml")
+        if given["settings"] is not None and not path.is_file():
+            raise SoberError("E808", f"There is no settings file {str(path)!r}. Check the path.")
+        file = from_toml(path) if path.is_file() else {}
+        # Naming one kind of target on the command line puts away the other kind from the file.
+        unwanted = ("time", "event") if "target" in found else ("target",) if {"time", "event"} & found.keys() else ()
+        found = {**{name: value for name, value in file.items() if name not in unwanted}, **found}
+        check_source(found.get("data"))
+        check_name(found.get("preset", Settings.preset))
     given = {**given, **{name: value for name, value in found.items() if name in given}}
     given["asked"] = {name: value for name, value in found.items() if name in SETTINGS}
+    data = given.get("data")
     if "folder" in given:
         given["folder"] = RunFolder(given["folder"]).check()
         if data is not None:

@@ -44,16 +44,10 @@ def compare(given: dict[str, Any]) -> int:
     if screen.talks:
         screen.notes(notes)
     screen.out.print(Text(metric_label(found.metric, found.positive), "bold"))
-    screen.out.print(_table(found))
-    return DONE
-
-
-def _table(found: Any) -> Table:
-    """One row per protocol; where the screen is narrow, what a protocol is called in full is wrapped."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for head in ("protocol", "score", f"{100 * found.confidence_level:g} % interval", "models", "seconds"):
         table.add_column(head, justify="right" if head in ("score", "models", "seconds") else "left", no_wrap=True)
-    table.add_column("", ratio=1)
+    table.add_column("", ratio=1)  # where the screen is narrow, what a protocol is called in full is wrapped
     for row in found.rows:
         digits = digits_for([row.score, *(row.interval or ())])
         interval = "" if row.interval is None else between(row.interval, digits)
@@ -61,4 +55,5 @@ def _table(found: Any) -> Table:
         style = "bold green" if row.protocol in ("bbc", "bced") else ""
         shown = [Text(cell, style if i < 3 else "") for i, cell in enumerate(cells)]
         table.add_row(*shown, Text(PROTOCOLS[row.protocol], "dim"))
-    return table
+    screen.out.print(table)
+    return DONE

@@ -32,7 +32,14 @@ def correct(given: dict[str, Any]) -> int:
         found: FoldScores | ToolPredictions = read_mljar(given["predictions"])
     else:
         table = read(given["predictions"], settings)
-        _check_ignored(table.frame, settings)
+        frame = table.frame
+        if unknown := [name for name in settings.ignore if name not in frame.columns]:
+            # In a long table the name of a configuration can be ignored, too.
+            texts = frame.select_dtypes(exclude="number")
+            named = {str(value) for column in texts for value in frame[column].unique()}
+            if unknown := [name for name in unknown if name not in named]:
+                columns = ", ".join(map(str, frame.columns))
+                raise SoberError("E804", f"There is no column {unknown[0]!r} to ignore. The table has {columns}.")
         notes.extend(table.notes)
         found = recognise(table.frame, settings, settings.metric[0] if settings.metric else None)
     with noted() as warned:
@@ -91,18 +98,6 @@ def _show(
     for score in scores:
         screen.facts([*honest(score), *(rows if score is scores[0] and not screen.quiet else [])])
     return DONE
-
-
-def _check_ignored(frame: Any, settings: Settings) -> None:
-    """Refuse to ignore what is neither a column nor, in a long table, the name of a configuration."""
-    if all(name in frame.columns for name in settings.ignore):
-        return
-    named = {str(value) for column in frame.select_dtypes(exclude="number") for value in frame[column].unique()}
-    unknown = [name for name in settings.ignore if name not in frame.columns and name not in named]
-    if unknown:
-        raise SoberError(
-            "E804", f"There is no column {unknown[0]!r} to ignore. The table has {', '.join(map(str, frame.columns))}."
-        )
 
 
 def _again(screen: Screen, given: dict[str, Any], settings: Settings) -> int:

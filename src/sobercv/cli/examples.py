@@ -19,7 +19,7 @@ def breast_cancer() -> bytes:
 
     data = load_breast_cancer(as_frame=True)
     data.data.insert(0, "diagnosis", data.target_names[data.target])
-    return _csv(data.data)
+    return bytes(data.data.to_csv(index=False, lineterminator="\n").encode())
 
 
 def oof() -> bytes:
@@ -38,7 +38,7 @@ def oof() -> bytes:
         for p in (1, 2):
             model = make_pipeline(StandardScaler(), KNeighborsClassifier(k, p=p))
             columns[f"k={k}, p={p}"] = cross_val_predict(model, X, y, cv=10, method="predict_proba")[:, 1]
-    return _csv(pd.DataFrame(columns))
+    return pd.DataFrame(columns).to_csv(index=False, lineterminator="\n").encode()
 
 
 def clinic() -> bytes:
@@ -98,7 +98,3 @@ def example(given: dict[str, Any]) -> int:
 def _amount(number: float, decimals: int = 1) -> str:
     """Write a number as in Germany: 1.234,5."""
     return f"{number:,.{decimals}f}".translate(str.maketrans(",.", ".,"))
-
-
-def _csv(frame: Any) -> bytes:
-    return bytes(frame.to_csv(index=False, lineterminator="\n").encode())

@@ -24,7 +24,16 @@ def predict(given: dict[str, Any]) -> int:
     if output is not None and output.suffix == ".parquet":
         write_file(output, lambda file: frame.to_parquet(file, index=False))
     else:
-        frame, n_formulas = _without_formulas(frame)
+        # An apostrophe goes before text that a spreadsheet would take for a formula, names of columns included.
+        n_formulas = 0
+        for name in [name for name, dtype in frame.dtypes.items() if dtype.kind not in "iufb"]:
+            values = frame[name].astype(object)
+            safe = [spreadsheet_cell(v) if isinstance(v, str) else v for v in values]
+            n_formulas += sum(a is not b for a, b in zip(values, safe, strict=True))
+            frame[name] = safe
+        names = list(map(str, frame.columns))
+        frame.columns = [spreadsheet_cell(name) for name in names]
+        n_formulas += sum(a != b for a, b in zip(frame.columns, names, strict=True))
         if n_formulas:
             what = f"{count(n_formulas, 'cell')} that a spreadsheet would take for a formula"
             screen.say(
@@ -48,15 +57,3 @@ def predict(given: dict[str, Any]) -> int:
     where = "to standard output" if output is None else str(output)
     screen.say(f"Written: {where}, columns {', '.join(map(str, frame.columns))}")
     return DONE
-
-
-def _without_formulas(frame: Any) -> tuple[Any, int]:
-    """Put an apostrophe before text that a spreadsheet would take for a formula, names of columns included."""
-    made, n_changed = frame.copy(), 0
-    for name in [name for name, dtype in frame.dtypes.items() if dtype.kind not in "iufb"]:
-        values = frame[name].astype(object)
-        safe = [spreadsheet_cell(v) if isinstance(v, str) else v for v in values]
-        n_changed += sum(a is not b for a, b in zip(values, safe, strict=True))
-        made[name] = safe
-    made.columns = [spreadsheet_cell(str(name)) for name in made.columns]
-    return made, n_changed + sum(a != str(b) for a, b in zip(made.columns, frame.columns, strict=True))

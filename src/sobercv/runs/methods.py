@@ -19,7 +19,26 @@ LIMITS = {
 
 def methods(record: RunRecord) -> str:
     """Write the methods and results of a run for a paper, from its record."""
-    summary = record.summary
+    summary, selected_by = record.summary, md(within(record.score.label))
+    drawn = f", drawn at random from preset {record.settings.preset}"
+    drawn = f" (preset {record.settings.preset})" if record.settings.configurations is None else drawn
+    space = "; ".join(md(each) for each in record.space) or "one pipeline"
+    models = f"We compared {count(record.n_configurations, 'configuration')}{drawn}: {space}. "
+    models += "Classes were neither resampled nor reweighted. " if "classes" in record.data else ""
+    models += "Cleaning, imputation, scaling and feature selection were fitted inside the training folds only."
+    if any(name.startswith("elastic") for name in record.families):
+        models += " The grid of elastic-net penalties was computed from all rows of the data, as glmnet's path is."
+    performance = []  # of every metric, with its natural sign
+    for score in (record.score, *record.others):
+        sign = -1.0 if score.metric.startswith("neg_") else 1.0
+        label = md(within(metric_label(score.metric.removeprefix("neg_"), score.positive)))
+        value, naive = (number(sign * v, score.digits) for v in (score.value, score.naive))
+        ends = None if score.interval is None else sorted(sign * v for v in score.interval)
+        interval = "" if ends is None else f" ({100 * score.level:g} % CI {between(ends, score.digits)})"
+        performance.append(f"{label} of **{value}**{interval}; without the correction it would be {naive}")
+    first, *rest = performance
+    result = f"The winner, selected by {selected_by}, has a corrected {first}."
+    result += f" By other metrics: {'. '.join(o[:1].upper() + o[1:] for o in rest)}." if rest else ""
     others = {name: version for name, version in record.versions.items() if name != "sobercv"}
     software = ", ".join(f"{'Python' if name == 'python' else name} {version}" for name, version in others.items())
     limitations = [md(clean(note.text, 1000)) for note in summary.notes if note.code in LIMITATIONS]
@@ -36,12 +55,12 @@ def methods(record: RunRecord) -> str:
     paragraphs = [
         "# Methods",
         f"**Data.** {_outcome(record)} {_predictors(record)}",
-        f"**Models.** {_models(record)}",
+        f"**Models.** {models}",
         f"**Validation.** {_validation(record)} {_correction(record)}",
         f"**Software.** sober {record.versions['sobercv']} (Python package sobercv) with {software}. The analysis is "
         f"repeated by: {md(clean(summary.command, 1000))} (seed {summary.seed}).",
         "# Results",
-        f"{_performance(record)} {md(summary.tuning)}".rstrip(),
+        f"{result} {md(summary.tuning)}".rstrip(),
         *calibration,
         *(md(table.sentence) for table in summary.tables if table.name.startswith("by-")),
         f"The selected model is {md(record.winner)}.",
@@ -116,20 +135,6 @@ def _predictors(record: RunRecord) -> str:
     return text
 
 
-def _models(record: RunRecord) -> str:
-    """Say which models were compared, and what was fitted where."""
-    preset = f"preset {record.settings.preset}"
-    drawn = f" ({preset})" if record.settings.configurations is None else f", drawn at random from {preset}"
-    space = "; ".join(md(each) for each in record.space) or "one pipeline"
-    text = f"We compared {count(record.n_configurations, 'configuration')}{drawn}: {space}. "
-    if "classes" in record.data:
-        text += "Classes were neither resampled nor reweighted. "
-    text += "Cleaning, imputation, scaling and feature selection were fitted inside the training folds only."
-    if any(name.startswith("elastic") for name in record.families):
-        text += " The grid of elastic-net penalties was computed from all rows of the data, as glmnet's path is."
-    return text
-
-
 def _validation(record: RunRecord) -> str:
     """Say how models were tuned, dropped and selected, and how many were trained."""
     settings, race = record.settings, record.summary.race
@@ -186,18 +191,3 @@ def _correction(record: RunRecord) -> str:
         f"{text}; this variance is multiplied by {factor:.3g}{how}, because models of different folds share training "
         "rows, which the bootstrap does not show."
     )
-
-
-def _performance(record: RunRecord) -> str:
-    """Write every metric with its interval and its natural sign."""
-    parts = []
-    for score in (record.score, *record.others):
-        sign = -1.0 if score.metric.startswith("neg_") else 1.0
-        label = md(within(metric_label(score.metric.removeprefix("neg_"), score.positive)))
-        value, naive = (number(sign * v, score.digits) for v in (score.value, score.naive))
-        ends = None if score.interval is None else sorted(sign * v for v in score.interval)
-        interval = "" if ends is None else f" ({100 * score.level:g} % CI {between(ends, score.digits)})"
-        parts.append(f"{label} of **{value}**{interval}; without the correction it would be {naive}")
-    first, *others = parts
-    text = f"The winner, selected by {md(within(record.score.label))}, has a corrected {first}."
-    return text + (f" By other metrics: {'. '.join(o[:1].upper() + o[1:] for o in others)}." if others else "")

@@ -107,26 +107,23 @@ def _decimal_mark(cells: Cells, possible: dict[str, list[Column]], decimal: str 
     seen = {found[0].marks.decimal for found in numbers if len(found) == 1 and found[0].marks != PLAIN}
     has_commas = "," in seen or decimal == "," or cells.suggests_commas
     if has_commas or any(len(found) > 1 for found in numbers):
+        gaps = pa.array(USUAL_GAPS)
         for name in [name for name, values in cells.plain_numbers.items() if values.dtype.kind == "f"]:
-            found = possible[name]
-            if len(found) == 1 and found[0].kind == "number":
-                if has_commas and _may_be_thousands(cells, name):  # plain numbers get their second reading
+            found, text = possible[name], cells.text(name)
+            if len(found) > 1 or found[0].kind != "number":
+                continue
+            # Among decimal commas 1.234 may be a thousand and more; most columns are told by their first cells.
+            head = pc.utf8_trim_whitespace(text[:20])
+            if has_commas and pc.all(pc.or_(GERMAN.matches(head), pc.is_in(head, value_set=gaps))).as_py():
+                values, _ = cells.distinct(name)
+                if GERMAN.fits(values.filter(pc.invert(pc.is_in(values, value_set=gaps)))):
                     possible[name] = [found[0], replace(found[0], marks=GERMAN)]
-                elif "." not in seen and pc.any(pc.match_substring(cells.text(name), ".")).as_py():
-                    seen.add(".")
+                    continue
+            if "." not in seen and pc.any(pc.match_substring(text, ".")).as_py():
+                seen.add(".")
     if decimal is not None or len(seen) == 1:
         return decimal or next(iter(seen))
     return None if seen or cells.suggests_commas else "plain"
-
-
-def _may_be_thousands(cells: Cells, name: str) -> bool:
-    """Whether all plain numbers of a column look like 1.234, which is a thousand and more where decimals are commas."""
-    usual = pa.array(USUAL_GAPS)
-    head = pc.utf8_trim_whitespace(cells.text(name)[:20])  # most columns are told by their first cells
-    if not pc.all(pc.or_(GERMAN.matches(head), pc.is_in(head, value_set=usual))).as_py():
-        return False
-    values, _ = cells.distinct(name)
-    return GERMAN.fits(values.filter(pc.invert(pc.is_in(values, value_set=usual))))
 
 
 def _choose(cells: Cells, name: str, found: Sequence[Column], wanted: str | None, day_first: bool) -> Column:
