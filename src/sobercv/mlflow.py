@@ -80,19 +80,21 @@ class MlflowListener:
         from . import __version__
         from .runs.predictions_file import long_table
 
-        estimates = search.estimate_ if search.multimetric_ else {search.question_.first.name: search.estimate_}
-        client = mlflow.MlflowClient()
-        for estimate in estimates.values():
-            for name, value in _numbers(estimate).items():
-                client.log_metric(self.run_id, name, value)
+        first = search.question_.first.name
+        estimates: dict[str, Estimate] = search.estimate_ if search.multimetric_ else {first: search.estimate_}
+        client, chosen = mlflow.MlflowClient(), estimates[first]
+        for name, estimate in estimates.items():
+            low, high = estimate.interval or (None, None)
+            found = {"": estimate.value, "_low": low, "_high": high, "_naive": estimate.naive}
+            for end, number in found.items():
+                if number is not None:
+                    client.log_metric(self.run_id, _key(name + end), float(number))
         for name, value in search.best_params_.items():
             client.log_param(self.run_id, _key(f"winner.{name}"), " ".join(repr(value).split())[:_LONGEST])
-        first = next(iter(estimates.values()))
-        tags = {"version": __version__, "method": first.method, "seed": search.seed_, "level": first.confidence_level}
+        tags = {"version": __version__, "method": chosen.method, "seed": search.seed_, "level": chosen.confidence_level}
         for name, value in tags.items():
             client.set_tag(self.run_id, f"sobercv.{name}", value)
-        plain = {name: estimate.to_dict() for name, estimate in estimates.items()}
-        client.log_dict(self.run_id, plain, "estimate.json")
+        client.log_dict(self.run_id, {name: one.to_dict() for name, one in estimates.items()}, "estimate.json")
         with TemporaryDirectory() as folder:
             client.log_artifact(self.run_id, search.report(Path(folder) / "report.html"))
             if search.predictions_.responses:
@@ -101,12 +103,6 @@ class MlflowListener:
                 path = Path(folder) / "predictions.parquet"
                 pq.write_table(long_table(search.predictions_, np.arange(search.predictions_.n_samples)), path)
                 client.log_artifact(self.run_id, path)
-
-
-def _numbers(estimate: Estimate) -> dict[str, float]:
-    low, high = estimate.interval or (None, None)
-    found = {"": estimate.value, "_low": low, "_high": high, "_naive": estimate.naive}
-    return {_key(estimate.metric + end): float(value) for end, value in found.items() if value is not None}
 
 
 def _key(name: str) -> str:

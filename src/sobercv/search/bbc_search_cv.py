@@ -93,10 +93,11 @@ class Search(FittedSearch):
         self.drop_rule_ = rule = drop_rule(self.drop, store.nothing_yet(), question) if can_drop else None
         with listening(self.on_event, self.verbose) as tell:
             tell(SearchStarted(len(configurations), plan.n_splits))
-            log = self._fit_all(
-                experiment, configurations, store, self.store, seed, self.max_seconds,
+            log = race(
+                experiment, configurations, plan, store=store, on_event=tell,
+                cache=kept_outcomes(self.store, experiment, configurations, plan, seed),
                 rule=None if rule is None else lambda predictions, index: rule(predictions, question, index),
-                on_event=tell,
+                **self._limits(self.max_seconds),
             )  # fmt: skip
             tell(SearchEnded(log.stopped, log.n_fits, log.n_fits_saved, log.seconds))
         if log.failures:
@@ -108,20 +109,10 @@ class Search(FittedSearch):
             self.train_final_model(problem.X, problem.y, **problem.fit_arguments(np.arange(problem.n_samples)))
         return self
 
-    def _fit_all(
-        self,
-        experiment: Experiment,
-        configurations: list[Configuration],
-        store: MemoryStore,
-        path: Any,
-        seed: int,
-        seconds: float | None,
-        **options: Any,
-    ) -> RaceLog:
-        """Run a race as the user wants: on so many workers, with its file, in its time."""
+    def _limits(self, seconds: float | None) -> dict[str, Any]:
+        """Return where fits run, and when they end."""
         pool = make_pool(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None)
-        cache, stop = kept_outcomes(path, experiment, configurations, store.plan, seed), Stop(seconds)
-        return race(experiment, configurations, store.plan, pool=pool, store=store, cache=cache, stop=stop, **options)
+        return {"pool": pool, "stop": Stop(seconds)}
 
     def _judge(
         self, made: Design, store: MemoryStore, log: RaceLog, configurations: list[Configuration]
@@ -183,7 +174,8 @@ class Search(FittedSearch):
         plan, partner = tournament(made.plan)
         store, path = MemoryStore(made.problem, plan, 1), None if self.store is None else f"{self.store}.pairs"
         alone = [Configuration(0, self.cv_results_["params"][winner])]
-        log = self._fit_all(experiment, alone, store, path, question.seed, left)
+        cache = kept_outcomes(path, experiment, alone, plan, question.seed)
+        log = race(experiment, alone, plan, store=store, cache=cache, **self._limits(left))
         self.n_fits_ += log.n_fits - log.n_recalled
         self.n_recalled_ += log.n_recalled
         if log.stopped != "finished" or log.failures:
@@ -234,13 +226,11 @@ def _chosen_by(refit: Callable[[dict[str, Any]], Any], results: dict[str, Any]) 
     """Ask a user's callable of `cv_results_` which configuration to train; return its index."""
     index, n = refit(results), len(results["params"])
     if not isinstance(index, Integral):
-        raise also(TypeError)(
-            "E117", f"`refit` must give a whole number; the best_index_ returned is not an integer, but {index!r}."
-        )
+        problem = f"`refit` must give a whole number; the best_index_ returned is not an integer, but {index!r}."
+        raise also(TypeError)("E117", problem)
     if not 0 <= int(index) < n:
-        raise also(IndexError)(
-            "E117", f"`refit` gave {index}; a best_index_ index out of range: there are {n} configurations, from 0."
-        )
+        problem = f"`refit` gave {index}; a best_index_ index out of range: there are {n} configurations, from 0."
+        raise also(IndexError)("E117", problem)
     return int(index)
 
 

@@ -23,6 +23,8 @@ from ..training import Plan, Problem, infer_task
 from .scoring import Routed, ScoringPlan, needs_predictions, scores_as_usual
 
 _FLAG = (bool, np.bool_)
+#: Options that are a question's as well.
+_ASKED = ("aggregate", "interval", "within_folds", "n_bootstraps", "confidence_level", "stratify", "n_jobs")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -170,10 +172,11 @@ def design(options: Options, X: Any, y: Any, routed: Routed, seed: int) -> Desig
         if isinstance(scorer, Metric) and scorer.max_calls is not None and not isinstance(scoring.given[name], Metric)
     ]
     by_fold = bool(scoring.on_models)
-    if functions and options._suits_folds and _why_not_by_folds(options, problem, plan) is None:
+    why_not = _why_not_by_folds(options, problem, plan) if functions or by_fold else None
+    if functions and options._suits_folds and why_not is None:
         scoring = scoring.to_models(functions)  # once per fit, and not once per configuration and resample
         by_fold |= next(iter(scoring.scorers)) in functions
-    if by_fold and (why_not := _why_not_by_folds(options, problem, plan)) is not None:
+    if by_fold and why_not is not None:
         raise why_not
     select = options.select
     if isinstance(select, SelectionProcedure):
@@ -184,19 +187,12 @@ def design(options: Options, X: Any, y: Any, routed: Routed, seed: int) -> Desig
     question = Question.ask(
         metrics if scoring.several else metrics[0],
         select=select,
-        aggregate=options.aggregate,
         by="fold" if by_fold else "sample",
-        interval=options.interval,
-        within_folds=options.within_folds,
-        n_bootstraps=options.n_bootstraps,
-        confidence_level=options.confidence_level,
-        stratify=options.stratify,
         random_state=seed,
-        n_jobs=options.n_jobs,
+        **{name: getattr(options, name) for name in _ASKED},
     )
-    beside = None
-    if given and not by_fold:
-        beside = replace(question, metrics=(question.first, *given.values()), by="fold")
+    asked_by_fold = given and not by_fold
+    beside = replace(question, metrics=(question.first, *given.values()), by="fold") if asked_by_fold else None
     for metric in question.metrics:
         metric.check_target(problem.target)
     if question.procedure is not None:
@@ -216,15 +212,14 @@ def known_task(options: Options, y: Any) -> TaskName | None:
 
 def _task_of(scoring: ScoringPlan, y: Any) -> TaskName:
     """Read the task off the metrics where the estimator does not tell it, else off `y`: numbers where it holds such."""
-    for scorer in scoring.scorers.values():
-        if isinstance(scorer, Metric) and scorer.task is not None:
-            return scorer.task
-    try:
-        if y is not None:
+    tasks = (scorer.task for scorer in scoring.scorers.values() if isinstance(scorer, Metric))
+    task = next((task for task in tasks if task is not None), None)
+    if task is None and y is not None:
+        try:
             Target.read(y, "regression")
-    except SoberError:
-        return "classification"
-    return "regression"
+        except SoberError:
+            return "classification"
+    return task or "regression"
 
 
 def _why_not_by_folds(options: Options, problem: Problem, plan: Plan) -> SoberError | None:

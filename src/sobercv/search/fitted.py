@@ -36,24 +36,17 @@ from .results import estimate_of, table_of_results
 from .scoring import Routed, listed
 
 
-class _Weighted:
-    """Requests weights whenever there are some, as metrics of sober do: they have no `set_score_request`."""
-
-    def get_metadata_routing(self) -> MetadataRequest:
-        """Request `sample_weight`."""
-        request = MetadataRequest(owner="a metric of sober")
-        request.score.add_request(param="sample_weight", alias=True)
-        return request
-
-
 def _requesting(scoring: Any, estimator: Any) -> Any:
-    """Return the object that says what a scorer requests."""
+    """Return what says what a scorer requests; metrics of sober, which cannot say it, request weights."""
     if scoring is None and hasattr(estimator, "score"):
         return check_scoring(estimator)
     if isinstance(scoring, str) and scoring in get_scorer_names():
         return get_scorer(scoring)
-    # A plain function requests nothing, as in scikit-learn.
-    return scoring if callable(scoring) or hasattr(scoring, "get_metadata_routing") else _Weighted()
+    if callable(scoring) or hasattr(scoring, "get_metadata_routing"):
+        return scoring  # a plain function requests nothing, as in scikit-learn
+    request = MetadataRequest(owner="a metric of sober")
+    request.score.add_request(param="sample_weight", alias=True)
+    return request
 
 
 def _of_the_winner(name: str, doc: str) -> Any:
@@ -75,12 +68,9 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
     """What scikit-learn asks of a search, and what a fitted search can do."""
 
     estimate_: Any
-    cv_results_: dict[str, Any]
-    predictions_: Predictions
     scorer_: Any
-    multimetric_: bool
+    predictions_: Predictions
     question_: Question
-    best_estimator_: Any
     _place: int  # of the scorer that selects, in the order of `scoring`
 
     # ---- among scikit-learn's estimators -----------------------------------------------------------------------------
@@ -90,13 +80,11 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = inner.classifier_tags
-        tags.regressor_tags = inner.regressor_tags
+        for name in ("estimator_type", "classifier_tags", "regressor_tags"):
+            setattr(tags, name, getattr(inner, name))
+        for name in ("pairwise", "sparse", "allow_nan"):
+            setattr(tags.input_tags, name, getattr(inner.input_tags, name))
         tags.target_tags.required = inner.target_tags.required
-        tags.input_tags.pairwise = inner.input_tags.pairwise
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
         tags.array_api_support = False
         return tags
 
@@ -121,31 +109,10 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
             given["groups"] = groups  # all else that is done with groups needs no request
         routed = process_routing(self, "fit", **given)
         split_params = dict(routed.splitter.split) if hasattr(routed, "splitter") else None
-        if groups is None and split_params is not None:
-            groups = split_params.get("groups")
+        groups = (split_params or {}).get("groups") if groups is None else groups
+        score_params = [dict(routed[f"scorer{i}"].score) for i in range(len(listed(self.scoring)))]
         # What `fit` receives, weights included, is what was requested, perhaps under another name.
-        return Routed(
-            groups,
-            None,
-            dict(routed.estimator.fit),
-            weighted_fit=False,
-            split_params=split_params,
-            score_params=[dict(routed[f"scorer{i}"].score) for i in range(len(listed(self.scoring)))],
-        )
-
-    def _score_params(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the scorer that selects receives of the metadata given to `score`."""
-        given = {name: value for name, value in params.items() if value is not None}
-        if get_config()["enable_metadata_routing"]:
-            return dict(process_routing(self, "score", **given)[f"scorer{self._place}"].score)
-        unknown = sorted(given.keys() - {"sample_weight"})
-        if unknown:
-            raise ValueError(
-                f"Passing extra keyword arguments to {type(self).__name__}.score (here {', '.join(unknown)}) is only "
-                "supported if enable_metadata_routing=True, which sklearn.set_config sets. Only sample_weight needs "
-                "none."
-            )
-        return given
+        return Routed(groups, None, dict(routed.estimator.fit), False, split_params, score_params)
 
     # ---- the winner --------------------------------------------------------------------------------------------------
     def _check_refit(self, name: str) -> None:
@@ -181,8 +148,18 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
             `sample_weight`; where metadata routing is enabled, whatever the scorer asked for.
         """
         best, first = self._best("score"), self.question_.first.name
+        given = {name: value for name, value in params.items() if value is not None}
+        unknown = sorted(given.keys() - {"sample_weight"})
+        if get_config()["enable_metadata_routing"]:
+            given = dict(process_routing(self, "score", **given)[f"scorer{self._place}"].score)
+        elif unknown:
+            raise ValueError(
+                f"Passing extra keyword arguments to {type(self).__name__}.score (here {', '.join(unknown)}) is only "
+                "supported if enable_metadata_routing=True, which sklearn.set_config sets. Only sample_weight needs "
+                "none."
+            )
         scorer = self.scorer_[first] if isinstance(self.scorer_, dict) else self.scorer_
-        found: dict[str, float] = scorer.by_name(best, X, y, **self._score_params(params))
+        found: dict[str, float] = scorer.by_name(best, X, y, **given)
         return found[first]
 
     @property
@@ -193,10 +170,8 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
     @property
     def n_features_in_(self) -> int:
         """Number of features seen in `fit`."""
-        try:
-            check_is_fitted(self, "best_estimator_")
-        except Exception as problem:
-            raise AttributeError(f"{type(self).__name__} has no n_features_in_ before it is fitted.") from problem
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(f"{type(self).__name__} has no n_features_in_ before it is fitted.")
         return int(self.best_estimator_.n_features_in_)
 
     def report(self, path: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
@@ -225,8 +200,7 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         table = {name: values for name, values in self.cv_results_.items() if name != "params"}
         rank = next(name for name in table if name.startswith("rank_test_"))
         order = np.argsort(table[rank], kind="stable")
-        columns = {"configuration": order, **{name: values[order] for name, values in table.items()}}
-        return frame_of(columns)
+        return frame_of({"configuration": order, **{name: values[order] for name, values in table.items()}})
 
     @property
     def families_(self) -> list[Family]:
@@ -283,8 +257,7 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
             first = same[0]
         estimate = estimate_of(self)
         if estimate.judge_alone is None:  # a pickled estimate leaves its predictions behind; the search has them
-            again = corrected(table_of_results(self))[estimate.metric]
-            estimate = replace(estimate, judge_alone=again.judge_alone)
+            estimate = replace(estimate, judge_alone=corrected(table_of_results(self))[estimate.metric].judge_alone)
         return estimate.gain_over(first)
 
     @property

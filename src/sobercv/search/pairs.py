@@ -36,9 +36,8 @@ class PairModels:
 
 
 def tournament(plan: Plan) -> tuple[Plan, Array]:
-    """Pair every two folds of a plan once.
+    """Return a plan with a repeat per round, in which every fold is paired once, with another one each time.
 
-    The plan of pairs has a repeat per round of a tournament: every fold plays once, against another one each time.
     Beside it the other fold of each, int [K, R]; -1 where an odd number leaves one out.
     """
     folds = plan.splits
@@ -47,9 +46,8 @@ def tournament(plan: Plan) -> tuple[Plan, Array]:
     partner = np.full((k, len(seats) - 1), -1)
     rounds = []
     for r in range(len(seats) - 1):
-        games = [(seats[i], seats[-1 - i]) for i in range(len(seats) // 2)]
         splits: list[Split] = []
-        for a, b in games:
+        for a, b in zip(seats[: len(seats) // 2], seats[::-1], strict=False):
             if min(a, b) >= 0:
                 partner[a, r], partner[b, r] = b, a
                 train = np.intersect1d(folds[a].train, folds[b].train, assume_unique=True)
@@ -72,7 +70,6 @@ def pairs_pay(
     if asked is False or not suits or store.plan.n_repeats != 1 or k < 4 or not store.done[winner].all():
         return False
     n_pairs = k * (k - 1) // 2
-    if asked == "auto" and n_pairs > SMALL_SHARE * store.done.sum():
-        return False
     seconds = n_pairs * float((store.fit_seconds + store.predict_seconds)[winner].mean())
-    return seconds_left is None or seconds <= seconds_left
+    is_small = asked != "auto" or n_pairs <= SMALL_SHARE * store.done.sum()
+    return is_small and (seconds_left is None or seconds <= seconds_left)

@@ -57,16 +57,14 @@ class Lines:
     def show(self, event: Event) -> None:
         """Print a line at the end of a round, and at an early end."""
         if isinstance(event, RoundEnded):
-            text = (
+            print(
                 f"round {event.round + 1} of {event.n_rounds}: {_count(event.n_alive, 'configuration')} in the race, "
                 f"{self.n_dropped} dropped, {self.n_failed} failed, {_count(event.n_fits, 'fit')}, "
-                f"{event.n_saved} saved, {event.seconds:.1f} s"
-            )
+                f"{event.n_saved} saved, {event.seconds:.1f} s", file=self.file, flush=True,
+            )  # fmt: skip
         elif isinstance(event, SearchEnded) and event.stopped != "finished":
             text = f"stopped ({event.stopped}): {_count(event.n_fits, 'fit')}, {event.seconds:.1f} s"
-        else:
-            return
-        print(text, file=self.file, flush=True)
+            print(text, file=self.file, flush=True)
 
 
 def _count(n: int, what: str) -> str:
@@ -101,8 +99,7 @@ class Bars(Lines):
             self._progress.start()
         seconds = self._progress.tasks[0].time_remaining
         parts += [] if seconds is None else [f"{timedelta(seconds=round(seconds))} left"]
-        text = ", ".join(parts)
-        self._progress.update(self._task, completed=self.n_fits, total=self.n_expected, description=text)
+        self._progress.update(self._task, completed=self.n_fits, total=self.n_expected, description=", ".join(parts))
 
     def close(self) -> None:
         """Leave the last state on the screen, and release the screen."""
@@ -140,9 +137,10 @@ def display(verbose: int) -> list[Listener]:
     if not verbose:
         return []
     console = _console() if verbose == 1 else None
+    if console is None:
+        return [Lines()]
     # Without ipywidgets rich draws nothing in a notebook and warns at every step.
-    is_jupyter = console is not None and console.is_jupyter
-    can_draw = find_spec("ipywidgets") is not None if is_jupyter else console is not None and console.is_terminal
+    can_draw = find_spec("ipywidgets") is not None if console.is_jupyter else console.is_terminal
     return [Bars(console) if can_draw else Lines()]
 
 
@@ -158,18 +156,18 @@ def _console() -> Any:
 @contextmanager
 def listening(on_event: Any, verbose: int) -> Iterator[Listener]:
     """Return one harmless listener for all of them; those with a `close` are closed at the end, whatever happened."""
-    given: list[Any] = [] if on_event is None else list(on_event) if isinstance(on_event, (list, tuple)) else [on_event]
-    for listener in given:
-        if not callable(listener):
-            raise SoberError(
-                "E123", f"`on_event` must be a function of one event, or a list of such functions; got {listener!r}."
-            )
+    given: list[Any] = list(on_event) if isinstance(on_event, (list, tuple)) else [on_event]
+    given = [] if on_event is None else given
+    if wrong := [listener for listener in given if not callable(listener)]:
+        raise SoberError(
+            "E123", f"`on_event` must be a function of one event, or a list of such functions; got {wrong[0]!r}."
+        )
     listeners = display(verbose) + given
     try:
         yield teller(listeners)
     finally:
-        for listener in listeners:
+        for close in [listener.close for listener in listeners if hasattr(listener, "close")]:
             try:
-                getattr(listener, "close", lambda: None)()
+                close()
             except Exception as error:
                 warn("W602", f"A listener could not be closed: {type(error).__name__}: {error}.")

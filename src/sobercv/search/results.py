@@ -45,16 +45,15 @@ def unreached(n: int, total: int) -> str:
 
 def report_failures(log: RaceLog, configurations: Sequence[Configuration]) -> None:
     """Warn once that configurations failed, with the first cause."""
+    (first, cause), params = next(iter(log.failures.items())), ""
+    if configurations[first].params:
+        params = f" ({shown(configurations[first].params)})"
+    text = (
+        f"{len(log.failures)} of {len(log.status)} configurations failed and were set aside; the first is "
+        f"configuration {first}{params}, {str(cause).rstrip('.')}. See race_.failures."
+    )
     if all(cause.message == UNREACHED for cause in log.failures.values()):
         text = unreached(len(log.failures), len(log.status))
-    else:
-        first, cause = next(iter(log.failures.items()))
-        params = configurations[first].params
-        which = f"configuration {first} ({shown(params)})" if params else f"configuration {first}"
-        text = (
-            f"{len(log.failures)} of {len(log.status)} configurations failed and were set aside; the first is "
-            f"{which}, {str(cause).rstrip('.')}. See race_.failures."
-        )
     warn("W204", text, FailedConfigurations)
 
 
@@ -80,10 +79,7 @@ def incomplete(log: RaceLog, store: MemoryStore) -> Note:
 
 # ---- judging ---------------------------------------------------------------------------------------------------------
 def table_of(store: MemoryStore, log: RaceLog, question: Question, count_dropped: bool) -> tuple[Predictions, Table]:
-    """Return predictions of the finishers, and what they are judged by.
-
-    That is these predictions, with those that dropped configurations made; or scores on the splits that all have.
-    """
+    """Return predictions of the finishers, and what they are judged by: these, or scores on splits that all have."""
     predictions = store.predictions(log.finishers)
     if question.by == "sample":
         if count_dropped and (log.status == "dropped").any():
@@ -114,10 +110,7 @@ def dropped_predictions(store: MemoryStore, dropped: Array) -> tuple[Predictions
 
 
 def winner_predictions(store: MemoryStore, predictions: Predictions, winner: int, decision: Any) -> Predictions:
-    """Predictions of one configuration with all that was kept of it, on the rows that the finishers are judged on.
-
-    Its labels are those of its threshold, where it has one.
-    """
+    """Predictions of one configuration with all that was kept of it, on rows that judge; labels by its threshold."""
     if winner in store.failures:  # a callable `refit` may train what failed in a fold
         return replace(predictions, responses={})
     own = store.predictions(np.arange(len(store.done)) == winner)
@@ -149,23 +142,22 @@ def cv_results(
 ) -> dict[str, Any]:
     """Make `cv_results_`: scikit-learn's table of a search, and what a race adds to it.
 
-    Scores of splits that a configuration did not run (dropped) or could not (failed) are NaN. Ranks follow the scores
-    that the search selects by; finishers come first, then the dropped from the last to the first dropped, then the
-    failed. A numeric `error_score` stands for every score of those that failed. With tuned thresholds the finishers are
-    ranked by their scores with thresholds of their own.
+    Scores of splits that were not run are NaN; of what failed, `error_score` where that is a number. Ranks follow the
+    scores that the search selects by: with tuned thresholds those of each finisher with its own.
     """
     results: dict[str, Any] = {}
     for name, seconds in (("fit", store.fit_seconds), ("score", store.predict_seconds)):
         ran = store.done | ~store.done.any(axis=1, keepdims=True)
         _add_mean(results, np.where(ran, seconds, np.nan), f"{name}_time", splits=False)
-    for name in sorted({name for c in configurations for name in c.params}):
-        values = {i: c.params[name] for i, c in enumerate(configurations) if name in c.params}
+    listed = [dict(c.params) for c in configurations]
+    for name in sorted({name for params in listed for name in params}):
+        values = {i: params[name] for i, params in enumerate(listed) if name in params}
         numbers = all(isinstance(v, (bool, int, float, complex, np.number, np.bool_)) for v in values.values())
         dtype = np.array(list(values.values())).dtype if numbers else object
         results[f"param_{name}"] = column = np.ma.MaskedArray(np.empty(len(configurations), dtype), mask=True)
         for i, value in values.items():
             column[i] = value
-    results["params"] = [dict(c.params) for c in configurations]
+    results["params"] = listed
     failed = (log.status == "failed") & (not isinstance(error_score, str))
     stand_in = np.nan if isinstance(error_score, str) else error_score
     for metric in metrics:
@@ -232,19 +224,17 @@ def split_scores(store: MemoryStore, log: RaceLog, metric: Metric, question: Que
 def ranks(scores: Array, log: RaceLog, unit: float) -> Array:
     """Rank from 1 (best): finishers by score, then the dropped (latest first), then the failed.
 
-    Equal ones share the best rank, as in scikit-learn; what counts as equal is what the selection takes for equal by a
-    metric of this `unit`.
+    Equal ones share the best rank; equal is what the selection takes for equal by a metric of this `unit`.
     """
     score = np.where(np.isnan(scores), -np.inf, scores)
     place = np.select([log.status == "finished", log.status == "dropped"], [np.inf, log.dropped_at], -1)
     order = np.lexsort((-score, -place))
     rank, top = np.empty(len(scores), np.int32), order[0]
-    for at, index in enumerate(order):
+    for at, index in enumerate(order, 1):
         equal = score[index] == score[top] or score[index] >= score[top] - margin(score[top], unit)
-        if at == 0 or not (equal and place[index] == place[top]):
-            top, rank[index] = index, at + 1
-        else:
-            rank[index] = rank[top]
+        if index == order[0] or not (equal and place[index] == place[top]):
+            top, rank[index] = index, at
+        rank[index] = rank[top]
     return rank
 
 
@@ -256,23 +246,16 @@ def trained(model: Any, X: Any, y: Any, **arguments: Any) -> Any:
 
 
 def as_decided(decision: Threshold | Mix, models: Sequence[Any], X: Any, y: Any) -> Any:
-    """Return the model that predicts as was decided: the winner with its threshold, or a vote of all members.
-
-    They are trained on all data, X and y, and nothing is trained again.
-    """
+    """Return the model that predicts as was decided: the winner with its threshold, or a vote of all members."""
     from sklearn.ensemble import VotingClassifier, VotingRegressor
     from sklearn.frozen import FrozenEstimator
     from sklearn.model_selection import FixedThresholdClassifier
 
+    frozen = [FrozenEstimator(model) for model in models]
     if isinstance(decision, Threshold):
-        return FixedThresholdClassifier(
-            FrozenEstimator(models[0]),
-            threshold=decision.value,
-            pos_label=decision.positive,
-            response_method=decision.response,
-        ).fit(X, y)
-    members = zip(decision.configurations, models, strict=True)
-    named = [(f"configuration_{i}", FrozenEstimator(model)) for i, model in members]
+        told = {"threshold": decision.value, "pos_label": decision.positive, "response_method": decision.response}
+        return FixedThresholdClassifier(frozen[0], **told).fit(X, y)
+    named = [(f"configuration_{i}", model) for i, model in zip(decision.configurations, frozen, strict=True)]
     if hasattr(models[0], "predict_proba"):
         return VotingClassifier(named, voting="soft", weights=list(decision.weights)).fit(X, y)
     return VotingRegressor(named, weights=list(decision.weights)).fit(X, y)

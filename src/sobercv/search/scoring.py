@@ -26,6 +26,7 @@ from ..inference import Question
 from ..metrics import Metric, get, make_metric
 from ..metrics.by_name import needs_model, unwrap
 from ..predictions import Predictions
+from ..responses import RESPONSES
 from ..targets import Target, TaskName
 from ..training import MemoryStore, Problem
 from ..training.fit.response import NOTHING, Wanted, responses_of
@@ -60,10 +61,7 @@ class Routed:
 
     @classmethod
     def plain(cls, estimator: Any, groups: Any, sample_weight: Any = None, **fit_params: Any) -> Routed:
-        """Route without scikit-learn's routing: weights to metrics and `fit`, those of a pipeline to its last step.
-
-        scikit-learn's own searches refuse weights for pipelines, whose `fit` takes them only by the name of a step.
-        """
+        """Route without scikit-learn's routing: weights to metrics and `fit`, those of a pipeline to its last step."""
         if sample_weight is None or not isinstance(estimator, Pipeline):
             return cls(groups, sample_weight, fit_params)
         last = f"{estimator.steps[-1][0]}__sample_weight"
@@ -73,11 +71,7 @@ class Routed:
 # ---- scorers of models -----------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class ModelScorer:
-    """A scorer of a fitted model and rows: (estimator, X, y) -> number or dict of numbers; more is better.
-
-    Where `scoring` needs the model, it is called once per configuration and split, selection is by the mean over folds,
-    and the correction resamples folds (BBC-F).
-    """
+    """A scorer of a fitted model and rows: (estimator, X, y) -> number or dict of numbers; more is better."""
 
     name: str  #: of a single number in results; a dict brings its own names
     scorer: Callable[..., Any] | None = None  #: None: the estimator's own `score`
@@ -89,22 +83,20 @@ class ModelScorer:
 
     def by_name(self, fitted: Any, X: Any, y: Any, **params: Any) -> dict[str, float]:
         """Score a fitted model on rows: numbers by name."""
-        answer, numbers = self(fitted, X, y, **params), dict[str, float]()
-        for name, value in (answer if isinstance(answer, Mapping) else {self.name: answer}).items():
+        answer, numbers, problem = self(fitted, X, y, **params), dict[str, float](), ""
+        for key, value in (answer if isinstance(answer, Mapping) else {self.name: answer}).items():
+            name = str(key)
             with suppress(AttributeError, ValueError):
                 value = value.item()  # numpy's numbers, and arrays of one
             if not isinstance(value, Real):
-                raise SoberError(
-                    "E117",
-                    f"The scorer {self.name} must return a number or a dict of numbers; got {type(value).__name__}.",
-                )
-            if str(name) in numbers:
-                raise SoberError(
-                    "E117", f"The scorer {self.name} returned {str(name)!r} twice; give each its own name."
-                )
-            numbers[str(name)] = float(value)
-        if not numbers:
-            raise SoberError("E117", f"The scorer {self.name} returned an empty dict; return at least one number.")
+                problem = problem or f"must return a number or a dict of numbers; got {type(value).__name__}."
+            elif name in numbers:
+                problem = problem or f"returned {name!r} twice; give each its own name."
+            else:
+                numbers[name] = float(value)
+        if problem or not numbers:
+            problem = problem or "returned an empty dict; return at least one number."
+            raise SoberError("E117", f"The scorer {self.name} {problem}")
         return numbers
 
     def __repr__(self) -> str:
@@ -129,7 +121,7 @@ def score_model(metric: Metric, known: Target, fitted: Any, X: Any, y: Any = Non
 
 @dataclass(frozen=True, eq=False)
 class ModelScores:
-    """Calls scorers on one fitted model, by name; training takes it as `Experiment.asks`."""
+    """Calls scorers on one fitted model, for numbers by name; training takes it as `Experiment.asks`."""
 
     scorers: tuple[ModelScorer, ...]  #: called on the rows held out
     alone: bool  #: whether `scoring` is one scorer: it may return a dict, whose names are then those of the results
@@ -167,11 +159,10 @@ class ScoringPlan:
 
     @classmethod
     def make(cls, scoring: Any, task: TaskName | None, refit: Any, estimator: Any, routed: Routed) -> ScoringPlan:
-        """Read `scoring`, and send each scorer what it receives.
+        """Read `scoring`, and send each scorer what it requested, or weights where metadata are not routed.
 
-        Without metadata routing, weights go to every metric, and to the scorers of models that take them. With it, each
-        scorer receives what it requested. Where all are metrics that want the same weights, they are computed from
-        predictions; where they want different things, those that want something are called on the models.
+        Metrics that request the same weights are computed from predictions; where they request different things, those
+        that request something are called on the models.
         """
         written, several = scorers_of(scoring, task, estimator), isinstance(scoring, SEVERAL)
         given = dict(zip(written, listed(scoring), strict=True))
@@ -244,12 +235,9 @@ def wanted_of(question: Question, keep: str = "scored", task: TaskName = "regres
     wanted = list(dict.fromkeys(each for metric in question.metrics for each in metric.wanted))
     more = [] if question.procedure is None else list(question.procedure.wanted(question.first))
     if keep == "all" and wanted:  # what charts and later metrics are made of
-        besides = ("predict", "predict_proba", "decision_function") if task == "classification" else ("predict",)
-        more += [(name, NOTHING) for name in besides]
-    for each in more:
-        if each[0] not in {alternatives[0] for alternatives in wanted}:
-            wanted.append(each)
-    return tuple(wanted)
+        more += [(name, NOTHING) for name in (RESPONSES if task == "classification" else ("predict",))]
+    first = {each[0] for each in wanted}
+    return (*wanted, *(each for each in more if each[0] not in first))
 
 
 def with_names(question: Question, store: MemoryStore, finishers: Array, refit: Any) -> Question:
@@ -301,10 +289,9 @@ def metrics_of(scoring: Any, task: TaskName | None, refit: Any = True, estimator
 
 
 def scorers_of(scoring: Any, task: TaskName | None, estimator: Any = None) -> dict[str, Metric | ModelScorer]:
-    """Turn `scoring` into metrics and scorers by name, in the order of writing.
+    """Turn `scoring` into metrics and scorers by name, in the order of writing; None is the estimator's own `score`.
 
-    Without `scoring` it is the estimator's own `score`: the usual metric of its task, a search's scorer, else the
-    method itself. `task` is None where it is to be read off the metric.
+    `task` is None where it is to be read off the metric.
     """
     if scoring is None:
         inner = _last_step(estimator)
