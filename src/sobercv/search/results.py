@@ -45,15 +45,14 @@ def unreached(n: int, total: int) -> str:
 
 def report_failures(log: RaceLog, configurations: Sequence[Configuration]) -> None:
     """Warn once that configurations failed, with the first cause."""
-    (first, cause), params = next(iter(log.failures.items())), ""
-    if configurations[first].params:
-        params = f" ({shown(configurations[first].params)})"
-    text = (
-        f"{len(log.failures)} of {len(log.status)} configurations failed and were set aside; the first is "
-        f"configuration {first}{params}, {str(cause).rstrip('.')}. See race_.failures."
-    )
+    (first, cause), n, total = next(iter(log.failures.items())), len(log.failures), len(log.status)
     if all(cause.message == UNREACHED for cause in log.failures.values()):
-        text = unreached(len(log.failures), len(log.status))
+        text = unreached(n, total)
+    else:
+        params = configurations[first].params
+        which = f"configuration {first} ({shown(params)})" if params else f"configuration {first}"
+        told = f"{which}, {str(cause).rstrip('.')}. See race_.failures."
+        text = f"{n} of {total} configurations failed and were set aside; the first is {told}"
     warn("W204", text, FailedConfigurations)
 
 
