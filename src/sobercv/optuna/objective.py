@@ -1,14 +1,19 @@
 """The objective: what one trial of a study does, which samples lead the sampler, and what the study comes to.
 
-It fits, prunes and judges by the training, the drop rules and the bootstrap of sober; it never proposes.
+It fits, prunes and judges by the training, the drop rules and the bootstrap of sober; it never proposes. Outcomes are
+kept in memory, or in a folder with one file per set of parameters. A file is locked while its trial runs, and a trial
+of equal parameters waits for it, so that nothing is fitted twice: neither what a sampler proposes again nor the folds
+of a trial that was killed.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import optuna
@@ -26,12 +31,17 @@ from ..predictions import Predictions
 from ..search.design import check_drop, drop_rule
 from ..search.results import dropped_predictions
 from ..search.scoring import SEVERAL, metrics_of, wanted_of
-from ..training import Experiment, MemoryStore, Plan, Problem, make_pool
-from ..training.fit.task import Outcome
+from ..training import Configuration, Experiment, MemoryStore, Plan, Problem, make_pool
+from ..training.fit.task import Outcome, Task
+from ..training.keep.cache import Manifest, OutcomeCache
 from ..training.keep.fingerprint import digest
 from ..training.race import race
-from .kept_trials import ALONE, PLACE, PROPOSED, ROUNDS, KeptTrials
 
+#: Attributes of a trial, in Optuna's storage: where its outcomes are, after how many rounds it was pruned, how it was
+#: proposed.
+PLACE, ROUNDS, PROPOSED = "sobercv:place", "sobercv:rounds", "sobercv:proposed"
+#: A trial is a race of one.
+ALONE = Configuration(0)
 #: Samplers that look at no scores; whatever else is plugged in may.
 _BLIND = (
     optuna.samplers.RandomSampler,
@@ -39,6 +49,31 @@ _BLIND = (
     optuna.samplers.QMCSampler,
     optuna.samplers.BruteForceSampler,
 )
+
+
+class TrialFile(OutcomeCache):
+    """The file of all trials of equal parameters: who opens it waits while another one has it open."""
+
+    def __enter__(self) -> OutcomeCache:
+        while True:
+            try:
+                return super().__enter__()
+            except SoberError as error:
+                if error.code != "E501":
+                    raise
+
+
+class Recorder(MemoryStore):
+    """The store of one trial, which remembers outcomes as they came."""
+
+    def __init__(self, problem: Problem, plan: Plan) -> None:
+        super().__init__(problem, plan, 1)
+        self.outcomes: list[Outcome] = []
+
+    def record(self, outcome: Outcome) -> None:
+        """Keep one outcome."""
+        super().record(outcome)
+        self.outcomes.append(outcome)
 
 
 class Objective:
@@ -136,7 +171,16 @@ class Objective:
         self.proposing = rows_that_propose(plan, propose_from)
         self.plan = proposing_first(plan, self.proposing)
         self._leaders = digest(self.proposing)[:16]
-        self._kept = KeptTrials(store, self.plan, seed)
+        if store is not None and not isinstance(store, (str, os.PathLike)):
+            raise SoberError("E123", f'`store` must be the path of a folder or None; got {store!r}. Write "trials".')
+        self._folder: Any = store
+        self._kept: dict[str, list[Outcome]] = {}  # by place: of trials that ran here, or whose file is complete
+        try:
+            if store is not None:
+                os.makedirs(store, exist_ok=True)
+        except OSError as error:
+            problem = f"The folder {store} cannot be made ({error.strerror}); name another folder."
+            raise SoberError("E809", problem) from None
         self._nothing_yet = MemoryStore(self.problem, self.plan, 1).nothing_yet()
         self._rule(self._nothing_yet)  # refuses before any trial
 
@@ -157,9 +201,20 @@ class Objective:
                 trial.set_user_attr(ROUNDS, index + 1)
                 raise optuna.TrialPruned(f"worse than the best trial after {index + 1} of {self.plan.n_rounds} rounds")
 
-        cache, recorder = self._kept.begin(trial, experiment)
-        race(experiment, [ALONE], self.plan, pool=make_pool(), store=recorder, cache=cache, rule=after_round)
+        recorder = Recorder(self.problem, self.plan)
+        place = uuid4().hex if self._folder is None else f"{digest(experiment.estimator)[:16]}.sqlite"
+        trial.set_user_attr(PLACE, place)
+        file = self._file(place, experiment)
+        if file is None:
+            self._kept[place] = recorder.outcomes
+        race(experiment, [ALONE], self.plan, pool=make_pool(), store=recorder, cache=file, rule=after_round)
         return self._score(recorder.predictions())
+
+    def _file(self, place: str, experiment: Experiment) -> TrialFile | None:
+        if self._folder is None:
+            return None
+        manifest = Manifest.build(experiment, [ALONE], self.plan, self.question.seed)
+        return TrialFile(os.path.join(self._folder, os.path.basename(place)), self.plan, manifest)
 
     def _experiment(self, trial: Any) -> Experiment:
         """Return what a trial runs."""
@@ -170,7 +225,31 @@ class Objective:
         return Experiment(self.problem, estimator, wanted_of(self.question), raise_errors=True)
 
     def _outcomes(self, trial: FrozenTrial) -> list[Outcome]:
-        return self._kept.outcomes(trial, self._experiment(FixedTrial(dict(trial.params), number=trial.number)))
+        """Return the outcomes of a trial that has ended: of a pruned one those of the rounds that it ran."""
+        experiment = self._experiment(FixedTrial(dict(trial.params), number=trial.number))
+        place = trial.user_attrs[PLACE]
+        found = self._kept.get(place)
+        file = self._file(place, experiment) if found is None else None
+        if file is not None and os.path.exists(file.path):
+            with file:  # refuses outcomes of another experiment
+                recalled = [file.recall(Task(split, ALONE)) for split in self.plan.splits]
+            found = [outcome for outcome in recalled if outcome is not None]
+            if len(found) == self.plan.n_splits:
+                self._kept[place] = found
+        n_rounds = None if trial.state == TrialState.COMPLETE else trial.user_attrs.get(ROUNDS, 0)
+        ran = [split for part in self.plan.rounds[:n_rounds] for split in part]
+        here = {(outcome.repeat, outcome.fold): outcome for outcome in found or ()}
+        missing = next((split.place for split in ran if (split.repeat, split.fold) not in here), None)
+        if missing is not None or found is None:
+            where = "in memory" if self._folder is None else f"in {os.fspath(self._folder)}"
+            lost = "another process or objective ran it" if self._folder is None else place
+            raise SoberError(
+                "E505",
+                f"The predictions of trial {trial.number} are not {where} "
+                f"({lost if found is None else f'{place} lacks {missing}'}). Give every process the same folder, "
+                'store="trials", and keep it as long as the study.',
+            )
+        return [here[split.repeat, split.fold] for split in ran]
 
     def _score(self, predictions: Predictions) -> float:
         """Score by the metric that selects, on the samples that lead the sampler; NaN where none has been seen."""

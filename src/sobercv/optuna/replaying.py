@@ -5,7 +5,7 @@ A study that keeps nothing but one value per trial cannot be corrected. Its para
 
 from __future__ import annotations
 
-from dataclasses import replace as replaced
+from dataclasses import replace
 from typing import Any
 
 from sklearn.pipeline import Pipeline
@@ -18,13 +18,7 @@ from .objective import learns_from_scores
 
 
 def replay(
-    study: Any,
-    estimator: Any,
-    X: Any,
-    y: Any,
-    *,
-    groups: Any = None,
-    **options: Any,
+    study: Any, estimator: Any, X: Any, y: Any, *, groups: Any = None, **options: Any
 ) -> Estimate | dict[str, Estimate]:
     """Cross-validate the parameters of every complete trial again, and correct the score of the best.
 
@@ -77,8 +71,7 @@ def replay(
                 "of the trial that returns the estimator: sobercv.optuna.replay(study, make, X, y).",
             )
     search = BBCSearchCV(tuned, grid, **{"cv": 5, "verbose": 1, **options})
-    search.fit(X, y, **({} if groups is None else {"groups": groups}))
-    found = search.estimate_
+    found = search.fit(X, y, **({} if groups is None else {"groups": groups})).estimate_
 
     def named(estimate: Estimate) -> Estimate:
         winner, best = complete[estimate.winner], study.best_trial
@@ -86,7 +79,7 @@ def replay(
         notes = [] if winner.params == best.params else [Note("W212", text)]
         if learns_from_scores(study):
             notes.append(adaptive(estimate.n_groups or estimate.n_samples, len(complete)))
-        name, params = f"trial {winner.number}", dict(winner.params)
-        return replaced(estimate, winner_name=name, winner_params=params, notes=(*estimate.notes, *notes))
+        told: dict[str, Any] = {"winner_name": f"trial {winner.number}", "winner_params": dict(winner.params)}
+        return replace(estimate, notes=(*estimate.notes, *notes), **told)
 
     return {name: named(one) for name, one in found.items()} if isinstance(found, dict) else named(found)

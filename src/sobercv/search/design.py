@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
@@ -74,14 +75,15 @@ def check(options: Options) -> None:
     if not hasattr(options.estimator, "fit"):
         raise TypeError(f"`estimator` must have a fit method; got {options.estimator!r}.")
     refit, pairs, score = options.refit, options.pair_models, options.error_score
-    times = [(name, getattr(options, name)) for name in ("max_seconds", "fit_timeout")]
+    for name in ("max_seconds", "fit_timeout"):
+        limit = getattr(options, name)
+        if limit is not None and (not isinstance(limit, Real) or isinstance(limit, bool) or float(limit) <= 0):
+            raise SoberError("E108", f"`{name}` must be a number above 0, or None; got {limit!r}.")
     rows = (
         ("E123", "refit", isinstance(refit, (*_FLAG, str)) or callable(refit),
          "True, False, the name of a metric, or a callable of cv_results_"),
         ("E122", "keep", options.keep in ("scored", "all"), '"scored" or "all"'),
         ("E122", "pair_models", isinstance(pairs, _FLAG) or pairs == "auto", '"auto", True or False'),
-        *(("E108", name, v is None or (isinstance(v, Real) and not isinstance(v, bool) and float(v) > 0),
-           "a number above 0, or None") for name, v in times),
         ("E122", "error_score", isinstance(score, Real) or (isinstance(score, str) and score == "raise"),
          '"raise", NaN or another number'),
     )  # fmt: skip
@@ -89,42 +91,37 @@ def check(options: Options) -> None:
         if not is_known:
             raise SoberError(code, f"`{name}` must be {known}; got {getattr(options, name)!r}.")
     check_drop(options.drop)
-    if isinstance(options.select, SelectionProcedure) and options._has_drop_rule:
-        raise SoberError(
-            "E114",
-            "No configuration can be dropped where more than one is selected: one that is behind may win with its "
-            "own threshold, or help in an ensemble. Leave `drop` out.",
+    problem, selects_more = "", isinstance(options.select, SelectionProcedure)
+    if options._has_drop_rule:
+        problem = (
+            "No configuration can be dropped where more than one is selected: one that is behind may win with its own "
+            "threshold, or help in an ensemble. Leave `drop` out."
         )
-    if isinstance(options.select, SelectionProcedure) and callable(refit):
-        raise SoberError(
-            "E114", "`refit` as a callable picks one configuration, and here more is selected. Write refit=True."
-        )
+    elif callable(refit):
+        problem = "`refit` as a callable picks one configuration, and here more is selected. Write refit=True."
+    if selects_more and problem:
+        raise SoberError("E114", problem)
 
 
 # ---- dropping --------------------------------------------------------------------------------------------------------
 def drop_rule(drop: Any, nothing_yet: Predictions, question: Question) -> DropRule | None:
     """Find the rule for this race; ask whether it can serve, and for a copy of its own where it must remember."""
-    if drop is None:
-        return None
-    rule: DropRule = drop
+    rule: Any = drop
     if isinstance(drop, str):
         # Only where the highest score wins can a rule tell what must be kept from what can still happen to the scores.
         rule = PredictiveDrop() if drop == "auto" and question.select is best else BootstrapDrop()
     if hasattr(rule, "check"):
         rule.check(nothing_yet, question)
-    fresh: DropRule = rule.for_race() if hasattr(rule, "for_race") else rule
+    fresh: DropRule | None = rule.for_race() if hasattr(rule, "for_race") else rule
     return fresh
 
 
 def check_drop(drop: Any) -> None:
     """Refuse what is no drop rule."""
-    is_known = drop in ("auto", "bced") if isinstance(drop, str) else drop is None
-    if not is_known:
-        try:
-            inspect.signature(drop).bind("predictions", "question", "round")
-            is_known = not inspect.isclass(drop)
-        except (TypeError, ValueError):
-            pass
+    is_known = drop is None or (isinstance(drop, str) and drop in ("auto", "bced"))
+    with suppress(TypeError, ValueError):
+        inspect.signature(drop).bind("predictions", "question", "round")
+        is_known |= not inspect.isclass(drop)
     if not is_known:
         raise SoberError(
             "E122",
