@@ -25,7 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--page", action="store_true", help="measure nothing: write the pages of committed results")
     given = parser.parse_args(arguments)
     study = import_module(f"studies.{given.study}")
-    parts = given.parts or [name for name in study.PARTS if _has_results(given.study, name)] or list(study.PARTS)
+    made = [name for name in study.PARTS if (RESULTS / f"{results_name(given.study, name)}.csv").exists()]
+    parts = given.parts or made or list(study.PARTS)
     for name in parts:
         if name not in study.PARTS:
             parser.error(f"{given.study} has no part {name!r}; there are {', '.join(study.PARTS)}")
@@ -40,10 +41,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for page in study.PAGES if given.first is None else ():
         page().write()
     return 0
-
-
-def _has_results(study: str, part: str) -> bool:
-    return (RESULTS / f"{results_name(study, part)}.csv").exists()
 
 
 if __name__ == "__main__":

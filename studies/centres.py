@@ -60,12 +60,8 @@ def study(options: Options, k: int, seed: int) -> list[Row]:
 
 
 def _variance(rng: Rng, y: Any, values: Any) -> float:
-    draws = []
-    for _ in range(100):
-        at = rng.integers(0, len(y), len(y))
-        if 0 < y[at].sum() < len(at):
-            draws.append(roc_auc_score(y[at], values[at]))
-    return float(np.var(draws, ddof=1))
+    draws = (rng.integers(0, len(y), len(y)) for _ in range(100))
+    return float(np.var([roc_auc_score(y[at], values[at]) for at in draws if 0 < y[at].sum() < len(at)], ddof=1))
 
 
 def judged(estimate: sobercv.Estimate, held: list[Any], variances: Array, sizes: Array, truth: Array) -> Row:
@@ -83,16 +79,15 @@ def judged(estimate: sobercv.Estimate, held: list[Any], variances: Array, sizes:
     }
 
 
-def told(rows: Rows) -> Row:
-    """Means by the way to rank and the number of centres."""
-    error = rows["honest bias"].std(ddof=0) / np.sqrt(len(rows))
-    return {"studies": len(rows), **rows.drop(columns=["ranks", "k", "seed"]).mean(), "se of bias": error}
-
-
 def results(rows: Rows) -> Rows:
-    """By the way to rank and the number of centres."""
-    means = grouped(rows, "ranks k", told).rename(columns={"k": "centres"})
-    return means.sort_values(["ranks", "centres"], ascending=[False, True])
+    """Means by the way to rank and the number of centres."""
+
+    def means(some: Rows) -> Row:
+        error = some["honest bias"].std(ddof=0) / np.sqrt(len(some))
+        return {"studies": len(some), **some.drop(columns=["ranks", "k", "seed"]).mean(), "se of bias": error}
+
+    found = grouped(rows, "ranks k", means).rename(columns={"k": "centres"})
+    return found.sort_values(["ranks", "centres"], ascending=[False, True])
 
 
 PARTS = {"main": Part("k seed", lambda: [(k, seed) for seed in SEEDS for k in CENTRES], study, results, "%.3f")}

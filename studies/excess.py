@@ -142,7 +142,7 @@ def by_rows(table: Trained, metric: str, w: int) -> Row:
 def held_out(table: Trained, metric: str, fixed: int | None, true: Array, seed: int) -> Row:
     """Intervals of a hold-out: selected on the other rows (MABT: preselected there); truth is that of all rows."""
     found = {"hold-out": rivals.NONE, "MABT": rivals.NONE}
-    truths = {"hold-out truth": float("nan"), "MABT truth": float("nan")}
+    truths = {"hold-out truth": np.nan, "MABT truth": np.nan}
     if metric in (*BY_ROWS, "roc_auc"):
         held, out, first = table.held
         y, rest = table.sample.y[held], np.delete(table.sample.y, held)
@@ -156,7 +156,7 @@ def held_out(table: Trained, metric: str, fixed: int | None, true: Array, seed: 
             few = np.flatnonzero(within >= np.quantile(within, 0.9)) if fixed is None else np.array([fixed])
             each = np.column_stack([of_rows(metric, y, first[:, c]) for c in few])
             best, bound = rivals.mabt(each, LEVEL, np.random.default_rng(seed))
-            found["MABT"], truths["MABT truth"] = (float("nan"), float("nan"), bound), true[few[best]]
+            found["MABT"], truths["MABT truth"] = (np.nan, np.nan, bound), true[few[best]]
         else:
             found["hold-out"] = rivals.wald(of_rows(metric, y, first[:, chosen]), LEVEL)
     return named(found) | truths

@@ -21,7 +21,7 @@ from scipy import stats
 from .harness import Array, Rng
 
 Ends = tuple[float, float, float]
-NONE: Ends = (float("nan"), float("nan"), float("nan"))
+NONE: Ends = (np.nan, np.nan, np.nan)
 TILTED = 2000  # resamples of MABT
 
 
@@ -86,10 +86,7 @@ def delong(y: Array, scores: Array, level: float) -> Ends:
 def mabt(right: Array, level: float, rng: Rng) -> tuple[int, float]:
     """Which of the preselected is best on the hold-out, and the lower bound of its accuracy; NaN where none is found.
 
-    Parameters
-    ----------
-    right : array [n, m]
-        Which labels are right on the hold-out, for each preselected configuration.
+    `right` are their labels on the hold-out that are right [n, m].
     """
     n = len(right)
     counts = rng.multinomial(n, np.full(n, 1 / n), TILTED)

@@ -105,9 +105,7 @@ def simulate(options: Options, name: str, sample: int) -> list[Row]:
     index, setting = next((i, s) for i, s in enumerate(simulated.settings()) if s.name == name)
     made = simulated.table(setting, seed := 1_000_003 * index + sample)
     values = made.predictions if made.predictions.ndim == 3 else made.predictions[:, :, None]
-    response = {"log_loss": "predict_proba", "area": "decision_function"}.get(setting.family, "predict")
-    tasks = {"squared": "regression", "r2": "regression", "concordance": "survival"}
-    task = tasks.get(setting.family, "classification")
+    _, task, response = simulated.FAMILIES[setting.family]
     predictions = Predictions.build(made.y, {response: values}, task=task, groups=made.groups)
     # The models of a simulation are fixed; they are judged as cross-validated ones are, because users' tables are.
     found = sobercv.bbc(None, predictions, setting.metric, n_bootstraps=SIMULATED_BOOTSTRAPS, random_state=seed)

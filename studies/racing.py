@@ -107,7 +107,7 @@ def measure(
         row: Row = {
             "rule": name, "models": raced.models, "alive": raced.alive[-1], "true": true, "lost": truth[full] - true,
             "kept": float(scores[raced.survivors.configurations].max() >= scores[full]),
-            "error": whole.standard_errors[full],
+            "error": whole._standard_errors()[full],
         }  # fmt: skip
         for label, estimate in (("survivors", survivors), ("counted", counted)):
             low, high = estimate.interval or (np.nan, np.nan)

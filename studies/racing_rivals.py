@@ -63,14 +63,11 @@ def _friedman(scores: Array) -> tuple[Array | None, int]:
             return None, 0
         keep = np.array([ahead.mean() > 0, ahead.mean() < 0])
         return keep, int(np.argmax(keep))
-    ranks = stats.rankdata(-scores, axis=1)  # 1 is the best
-    sums, squares = ranks.sum(axis=0), (ranks**2).sum()
-    even = k * c * (c + 1) ** 2 / 4
-    spread = squares - even  # 0 where all are tied on every fold
-    chi2 = (c - 1) * ((sums**2).sum() - k * even) / spread if spread > 0 else 0.0
-    if stats.chi2.sf(chi2, c - 1) >= LEVEL:
+    if not stats.friedmanchisquare(*scores.T).pvalue < LEVEL:  # NaN where all are tied on every fold
         return None, 0
-    within = 2 * k * (squares - (sums**2).sum() / k) / ((k - 1) * (c - 1))
+    ranks = stats.rankdata(-scores, axis=1)  # 1 is the best
+    sums = ranks.sum(axis=0)
+    within = 2 * k * ((ranks**2).sum() - (sums**2).sum() / k) / ((k - 1) * (c - 1))
     far = stats.t.ppf(1 - LEVEL / 2, (k - 1) * (c - 1)) * np.sqrt(max(within, 0.0))
     return sums - sums.min() <= far, int(sums.argmin())
 

@@ -6,6 +6,7 @@ no model is trained, so nothing here errs more than a bootstrap of rows can show
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -33,7 +34,7 @@ class Setting:
     @property
     def metric(self) -> str:
         """The metric that is selected by and judged."""
-        return METRIC_OF[self.family]
+        return FAMILIES[self.family][0]
 
     @property
     def name(self) -> str:
@@ -41,11 +42,14 @@ class Setting:
         return f"{self.family} n={self.n} c={self.c} level={self.level:g} rho={self.rho:g} extra={self.extra:g}"
 
 
-METRIC_OF = {
-    "accuracy": "accuracy", "equal": "accuracy", "grouped": "accuracy", "repeated": "accuracy",
-    "balanced": "balanced_accuracy", "area": "roc_auc", "squared": "neg_mean_squared_error", "r2": "r2",
-    "concordance": "concordance_index", "log_loss": "neg_log_loss",
-}  # fmt: skip
+#: Metric, task and kind of predictions; not named: labels of classes, judged by accuracy.
+FAMILIES = defaultdict(lambda: ("accuracy", "classification", "predict"), {
+    "balanced": ("balanced_accuracy", "classification", "predict"),
+    "area": ("roc_auc", "classification", "decision_function"),
+    "log_loss": ("neg_log_loss", "classification", "predict_proba"),
+    "squared": ("neg_mean_squared_error", "regression", "predict"), "r2": ("r2", "regression", "predict"),
+    "concordance": ("concordance_index", "survival", "predict"),
+})  # fmt: skip
 
 
 def settings() -> list[Setting]:
@@ -57,11 +61,8 @@ def settings() -> list[Setting]:
     found += [Setting("accuracy", 20, 100, a, 0.5) for a in (0.8, 0.97)]
     found += [Setting("equal", n, c, a) for n in (20, 100) for c in (10, 100) for a in (0.6, 0.9)]
     for n in (40, 100, 500):
-        found += [
-            Setting("area", n, c, a, rho, 0.5)
-            for a in (0.7, 0.92)
-            for c, rho in ((1, 0), (50, 0), (50, 0.9), (500, 0.5))
-        ]
+        for a in (0.7, 0.92):
+            found += [Setting("area", n, c, a, rho, 0.5) for c, rho in ((1, 0), (50, 0), (50, 0.9), (500, 0.5))]
     found += [Setting("area", n, 50, 0.8, 0.5, 0.15) for n in (40, 100, 500)]
     for n in (40, 100, 300):
         found += [Setting("balanced", n, c, 0.8, rho, 2) for c, rho in ((1, 0), (50, 0.5))]
@@ -71,9 +72,8 @@ def settings() -> list[Setting]:
         found += [Setting("r2", n, c, a, 0.5, 0) for c, a in ((1, 0.3), (50, 0.3), (50, 0.9))]
     found += [Setting("squared", n, 50, 1.0, 0.5, df) for n in (40, 100, 500) for df in (5, 3)]
     found += [Setting("r2", n, 50, 0.5, 0.5, 5) for n in (40, 100, 500)]
-    found += [
-        Setting("concordance", n, c, 0.7, rho, 0.4) for n in (40, 100, 300) for c, rho in ((1, 0), (50, 0), (50, 0.8))
-    ]
+    for n in (40, 100, 300):
+        found += [Setting("concordance", n, c, 0.7, rho, 0.4) for c, rho in ((1, 0), (50, 0), (50, 0.8))]
     found += [Setting("log_loss", n, c, 1.0, 0.5) for n in (40, 100, 500) for c in (1, 50)]
     found += [Setting("grouped", n, c, 0.75, 0.5, 5) for n in (100, 300) for c in (1, 50)]
     found += [Setting("repeated", n, 50, a, 0.5, 5) for n in (40, 100) for a in (0.6, 0.9)]
@@ -92,19 +92,14 @@ class Table:
 
 def table(s: Setting, seed: int) -> Table:
     """Simulate one table."""
-    if s.family in ("accuracy", "area"):
-        return _from_package(s, seed)
-    rng = np.random.default_rng([seed, s.n, s.c])
-    return globals()[f"_{s.family}"](s, rng)  # type: ignore[no-any-return]
-
-
-def _from_package(s: Setting, seed: int) -> Table:
     if s.family == "accuracy":
         a = 30 * s.level * (2 if s.level > 0.85 else 0.5)
         made = simulate.correlated_accuracy(s.n, s.c, a, a / s.level - a, rho=s.rho, seed=seed)
-    else:
+    elif s.family == "area":
         low, high = s.level - 0.05, s.level + 0.05
         made = simulate.binormal_auc(s.n, s.c, low=low, high=high, prevalence=s.extra, rho=s.rho, seed=seed)
+    else:
+        return globals()[f"_{s.family}"](s, np.random.default_rng([seed, s.n, s.c]))  # type: ignore[no-any-return]
     return Table(made.y, made.predictions, made.truth)
 
 
