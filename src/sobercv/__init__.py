@@ -31,36 +31,12 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 __all__ = [
-    "BBCRandomizedSearchCV",
-    "BBCSearchCV",
-    "BernsteinDrop",
-    "BettingDrop",
-    "BootstrapDrop",
-    "Comparison",
-    "ConfidenceDrop",
-    "Estimate",
-    "HoeffdingDrop",
-    "Predictions",
-    "PredictiveDrop",
-    "SoberError",
-    "SoberWarning",
-    "average_of_best",
-    "bbc",
-    "best_with_threshold",
-    "compare",
-    "correct",
-    "difference",
-    "greedy_ensemble",
-    "make_metric",
-    "metrics",
-    "naive",
-    "nested",
-    "progress",
-    "simplest_within",
-    "stacked_ensemble",
-    "testing",
+    "BBCRandomizedSearchCV", "BBCSearchCV", "BernsteinDrop", "BettingDrop", "BootstrapDrop", "Comparison",
+    "ConfidenceDrop", "Estimate", "HoeffdingDrop", "Predictions", "PredictiveDrop", "SoberError", "SoberWarning",
+    "average_of_best", "bbc", "best_with_threshold", "compare", "correct", "difference", "greedy_ensemble",
+    "make_metric", "metrics", "naive", "nested", "progress", "simplest_within", "stacked_ensemble", "testing",
     "tibshirani",
-]
+]  # fmt: skip
 
 #: The names of each module; a name that no module holds is a module that messages and docs call `sobercv.NAME`.
 _HOMES = {

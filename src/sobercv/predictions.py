@@ -113,28 +113,27 @@ class Predictions:
     # ---- parts of the table --------------------------------------------------------------------------------------
     def take_rows(self, rows: Array) -> Predictions:
         """Keep these samples (indices or a mask)."""
-        cut = {name: array[rows] for name, array in self.responses.items()}
-        return replace(
-            self,
+        return self._cut(
+            rows,
             target=self.target.take(rows),
-            responses=cut,
             seen=self.seen[rows],
             fold_of=self.fold_of[rows],
             groups=None if self.groups is None else self.groups[rows],
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
-            dropped=(),
         )
 
     def take_configurations(self, keep: Array) -> Predictions:
         """Keep these configurations (positions or a mask); they keep their ids."""
-        cut = {name: array[:, keep] for name, array in self.responses.items()}
-        return replace(self, responses=cut, configurations=self.configurations[keep], dropped=())
+        return self._cut((slice(None), keep), configurations=self.configurations[keep])
 
     def take_repeat(self, repeat: int) -> Predictions:
         """Keep one repeat."""
-        one = slice(repeat, repeat + 1)
-        cut = {name: array[:, :, one] for name, array in self.responses.items()}
-        return replace(self, responses=cut, seen=self.seen[:, one], fold_of=self.fold_of[:, one], dropped=())
+        one = np.s_[:, repeat : repeat + 1]
+        return self._cut((slice(None), *one), seen=self.seen[one], fold_of=self.fold_of[one])
+
+    def _cut(self, place: Any, **changed: Any) -> Predictions:
+        responses = {name: array[place] for name, array in self.responses.items()}
+        return replace(self, responses=responses, dropped=(), **changed)
 
     def only_seen(self) -> Predictions:
         """Leave out the samples that no repeat has predicted yet: they are not in the table."""
@@ -199,7 +198,8 @@ class Predictions:
         mask: Array = np.ones((n, n_repeats), bool)
         fold_of = np.zeros((n, n_repeats), np.int64) if folds is None else folds_of(folds, n, n_repeats)
         keep: Array = np.ones(n_configurations, bool)
-        pruned = _pruned(arrays, fold_of, folds is not None)
+        gaps = [np.isnan(a) for a in arrays.values() if a.dtype.kind == "f" and has_missing(a)]
+        pruned = _pruned(gaps, fold_of, folds is not None) if gaps else None
         if pruned is not None:
             present = pruned if present is None else present & pruned
         if present is not None:
@@ -229,15 +229,12 @@ class Predictions:
         )
 
 
-def _pruned(arrays: Mapping[str, Array], fold_of: Array, folds_known: bool) -> Array | None:
+def _pruned(gaps: list[Array], fold_of: Array, folds_known: bool) -> Array | None:
     """Tell what trials lack that were pruned, as NaN in whole folds: which predictions are there [N, C, R], or None.
 
     Where folds are not known, only a configuration without any prediction is taken for one. NaN in single rows is a
     mistake, and is refused later; so is a table in which no configuration is complete.
     """
-    gaps = [np.isnan(a) for a in arrays.values() if a.dtype.kind == "f" and has_missing(a)]
-    if not gaps:
-        return None
     lacking = np.logical_or.reduce([gap if gap.ndim == 3 else gap.any(axis=3) for gap in gaps])
     incomplete = lacking.any(axis=(0, 2))
     if incomplete.all() or not (folds_known or lacking[:, incomplete].all()):

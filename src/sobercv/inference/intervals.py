@@ -136,7 +136,19 @@ class Calibrated(Interval):
         # BBC's estimate without the noise of its draws: what they say of one fixed configuration is known better.
         corrected = min(max(seen.value - (seen.own - naive), seen.range[0]), naive)
         kind = compromise(naive, corrected, seen.scores, seen.range)
-        size, units = _size(seen, kind), seen.units
+        # How many units would give the variance that resampling shows, were they shares or sizes of errors. The smaller
+        # of two: that of the winner, which may look steady by luck (a perfect score has no variance at all), and that
+        # of the configurations that score about the same.
+        size, units = None, seen.units
+        known = ~(np.isnan(seen.scores) | np.isnan(seen.variances))
+        own = float(np.nan_to_num(seen.variances[seen.winner]))
+        width = math.sqrt(max(own, float(np.mean(seen.variances[known])) if known.any() else 0.0))
+        if width > rounding(naive, seen.range):
+            near = np.exp(-(((seen.scores[known] - kind) / width) ** 2) / 2)
+            shapes = shape(seen.scores, seen.range)
+            alike = float(near @ shapes[known]), float(near @ seen.variances[known])
+            pairs = alike, (float(shapes[seen.winner]), own)
+            size = min((a / b for a, b in pairs if 0 < a < math.inf and 0 < b < math.inf), default=None)
         if size is not None and seen.clustered:
             # A bootstrap of few groups or folds shows too little: it divides by their number and not by one less.
             size *= (units - 1) / units
@@ -188,25 +200,6 @@ class Calibrated(Interval):
             low, high = centre - half, centre + half
         low, high = (low, high) if share >= 0.5 else (high, low)
         return low, best - (best - high) * self.still_lost if math.isfinite(best) else high
-
-
-def _size(seen: Evidence, centre: float) -> float | None:
-    """How many units would give the variance that resampling shows, were they shares or sizes of errors.
-
-    The smaller of two: that of the winner, which may look steady by luck (a perfect score has no variance at all),
-    and that of the configurations that score about the same. None where nothing tells.
-    """
-    scores, variances, winner, range_ = seen.scores, seen.variances, seen.winner, seen.range
-    known = ~(np.isnan(scores) | np.isnan(variances))
-    own = float(np.nan_to_num(variances[winner]))
-    width = math.sqrt(max(own, float(np.mean(variances[known])) if known.any() else 0.0))
-    if width <= rounding(float(scores[winner]), range_):
-        return None
-    near = np.exp(-(((scores[known] - centre) / width) ** 2) / 2)
-    shapes = shape(scores, range_)
-    pairs = (float(near @ shapes[known]), float(near @ variances[known])), (float(shapes[winner]), own)
-    sizes = [top / bottom for top, bottom in pairs if 0 < top < math.inf and 0 < bottom < math.inf]
-    return min(sizes, default=None)
 
 
 def shape(scores: Array, range_: tuple[float, float]) -> Array:

@@ -43,6 +43,10 @@ def run(function: Callable[..., T], arguments: list[tuple[Any, ...]], n_threads:
 
     The thread that calls works, too: where workers of a race keep all cores busy, another one may be long in coming.
     """
+    n_others = min(n_threads, len(arguments)) - 1
+    if n_others < 1:
+        with threads.one_blas_thread():
+            return [function(*each) for each in arguments]
     done: dict[int, T] = {}
     todo = iter(list(enumerate(arguments)))  # threads take from it in turn
 
@@ -54,16 +58,11 @@ def run(function: Callable[..., T], arguments: list[tuple[Any, ...]], n_threads:
             list(todo)  # nothing is left for the others, which end with the block that they are at
             raise
 
-    n_others = min(n_threads, len(arguments)) - 1
-    with threads.one_blas_thread():
-        if n_others < 1:
-            work()
-        else:
-            with ThreadPoolExecutor(n_others) as pool:
-                others = [pool.submit(work) for _ in range(n_others)]
-                work()
-            for other in others:
-                other.result()
+    with threads.one_blas_thread(), ThreadPoolExecutor(n_others) as pool:
+        others = [pool.submit(work) for _ in range(n_others)]
+        work()
+    for other in others:
+        other.result()
     return [done[place] for place in range(len(arguments))]
 
 

@@ -38,13 +38,7 @@ _SHORT = {spelled: name for name, spelled in METRICS.items() if isinstance(spell
 
 def names() -> list[str]:
     """List the names of the metrics that have a fast path and need no argument, sorted."""
-    return sorted(n for n in METRICS if all(p.default is not p.empty for p in parameters(n).values()))
-
-
-def parameters(name: str) -> Mapping[str, inspect.Parameter]:
-    """Arguments that a metric of this name takes."""
-    metric = METRICS[name]
-    return inspect.signature(metric).parameters if callable(metric) else {}
+    return sorted(n for n in METRICS if all(p.default is not p.empty for p in _signature(METRICS[n]).values()))
 
 
 def get(metric: str | Metric | Callable[..., Any], **arguments: Any) -> Metric:
@@ -77,7 +71,7 @@ def get(metric: str | Metric | Callable[..., Any], **arguments: Any) -> Metric:
         return metric if isinstance(metric, Metric) else make_metric(metric)
     name, written = _parsed(metric) if metric.rstrip().endswith(")") else (metric, {})
     found = METRICS[name] if name in METRICS else _other(name)
-    allowed = parameters(name) if name in METRICS else {}
+    allowed = _signature(found)
     given = {key: _plain(value) for key, value in (written | arguments).items()}
     unknown = next((key for key in given if key not in allowed), None)
     if unknown is not None:
@@ -316,7 +310,7 @@ def recognise(
     name = name_of(inner)
     if name is None:
         return None
-    taken, defaults = parameters(name), inspect.signature(inner).parameters
+    taken, defaults = _signature(METRICS[name]), inspect.signature(inner).parameters
     by_label = name in confusion.METRICS  # where `labels` select classes; elsewhere the table knows them
     averages = by_label and arguments.get("average", "binary") != "binary"
     told = {}
@@ -340,8 +334,8 @@ def recognise(
     return replace(metric, responses=responses, max_classes=most)
 
 
-def _signature(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """Parameters of a function; none where Python does not know them."""
+def _signature(function: Any) -> Mapping[str, inspect.Parameter]:
+    """Parameters of a function; none of what is no function, or where Python does not know them."""
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):

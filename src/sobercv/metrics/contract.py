@@ -266,37 +266,33 @@ class Metric:
     def check_target(self, target: Target) -> None:
         """Refuse a kind of target, a number of classes, or classes of which the metric cannot know the positive one."""
         k, name, labels, told = target.n_classes, self.name, target.labels, self.pos_label
-        are_numbers = target.classes is None or target.classes.dtype.kind in "biuf"
         if self.core is None:
             return  # a scorer of models has seen its target
+        code, is_two = "E116", self.depends_on_positive and k == 2
         if target.values.ndim > 1:
             n = target.values.shape[1]
+            code = "E112"
             problem = f"{name} needs one entry per sample in `y`; got {n}. BBCSearchCV takes scikit-learn's scorers."
-            raise SoberError("E112", problem)
-        if self.reads_labels_as_numbers and not are_numbers:
-            raise SoberError("E116", f"{name} needs numbers; the classes are {labels[:3]}. Choose another metric.")
-        if self.task not in (None, target.task):
+        elif self.reads_labels_as_numbers and target.classes is not None and target.classes.dtype.kind not in "biuf":
+            problem = f"{name} needs numbers; the classes are {labels[:3]}. Choose another metric."
+        elif self.task not in (None, target.task):
             problem = f"{name} is a metric for {self.task}; the target is one of {target.task}. Choose another."
-            raise SoberError("E116", problem)
-        if k < self.min_classes:
+        elif k < self.min_classes:
             problem = f"{name} needs at least {self.min_classes} classes in `y`; got {k}. Check `y`, or use accuracy."
-            raise SoberError("E116", problem)
-        if self.max_classes is not None and k > self.max_classes:
-            several = {
-                "roc_auc": "roc_auc_ovr",
-                "f1": "f1_macro",
-                "precision": "precision_macro",
-                "recall": "recall_macro",
-            }
-            problem = f"{name} is for {self.max_classes} classes; `y` has {k}. Choose "
-            raise SoberError("E116", f"{problem}{several.get(name, 'balanced_accuracy')} or another metric.")
-        if self.depends_on_positive and k == 2 and told is None and target.positive is None:
-            one, other = labels
-            problem = f"{name} depends on which class is the positive one, and {one!r} and {other!r} do not tell. Pass "
-            raise SoberError("E120", f"{problem}pos_label={one!r} or pos_label={other!r}.")
-        if self.depends_on_positive and k == 2 and told is not None and told not in labels:
-            one, other = labels
-            raise SoberError("E110", f"`pos_label` must be one of the classes ({one!r}, {other!r}); got {told!r}.")
+        elif self.max_classes is not None and k > self.max_classes:
+            several = {"roc_auc": "roc_auc_ovr", **{share: f"{share}_macro" for share in ("f1", "precision", "recall")}}
+            other = several.get(name, "balanced_accuracy")
+            problem = f"{name} is for {self.max_classes} classes; `y` has {k}. Choose {other} or another metric."
+        elif is_two and told is None and target.positive is None:
+            code, (one, other) = "E120", map(repr, labels)
+            problem = f"{name} depends on which class is the positive one, and {one} and {other} do not tell. Pass "
+            problem += f"pos_label={one} or pos_label={other}."
+        elif is_two and told is not None and told not in labels:
+            code, (one, other) = "E110", map(repr, labels)
+            problem = f"`pos_label` must be one of the classes ({one}, {other}); got {told!r}."
+        else:
+            return
+        raise SoberError(code, problem)
 
     def positive_index(self, target: Target) -> int:
         """Return the index of the positive class; of the last one where nothing tells."""
