@@ -17,7 +17,6 @@ for a lasso with more features than rows (docs/evidence/excess.md). Takes predic
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -73,8 +72,16 @@ def missed(question: Question, metric: Metric, own: Predictions, paired: Predict
     for _ in range(20):  # takes out the means of rows and of columns in turns; the diagonal is missing
         changes = changes - np.nanmean(changes, axis=1, keepdims=True)
         changes = changes - np.nanmean(changes, axis=0, keepdims=True)
-    mutual = float(np.nansum(changes * changes.T))
-    return Missed(mutual, _shared(fold, k, lambda masks: _scores(question, metric, own, without, masks)))
+    # Jackknife covariance of what deleting each fold does to two halves of the others; mean over some halvings.
+    rest = np.stack([fold != j for j in range(k)])
+    halves = [(fold - start) % k < k // 2 for start in range(HALVES)]
+    masks = [rest & side for half in halves for side in (half, ~half)]
+    found = _scores(question, metric, own, without, np.concatenate(masks)).reshape(len(masks), k, k + 1)
+    moved = np.diagonal(found[:, :, :k], axis1=1, axis2=2) - found[:, :, k]
+    moved = moved - moved.mean(axis=1, keepdims=True)
+    each = [(k - 1) / k * float(one @ other) for one, other in zip(moved[::2], moved[1::2], strict=True)]
+    known = [value for value in each if np.isfinite(value)]
+    return Missed(float(np.nansum(changes * changes.T)), float(np.mean(known)) if known else 0.0)
 
 
 def _scores(question: Question, metric: Metric, own: Predictions, responses: dict[str, Array], masks: Array) -> Array:
@@ -83,19 +90,6 @@ def _scores(question: Question, metric: Metric, own: Predictions, responses: dic
     table = replace(own, responses=responses, configurations=np.arange(c))
     seen = own.seen[:, 0]
     return question.bind(table.only_seen(), metric).scores(masks[:, seen].astype(np.uint8))
-
-
-def _shared(fold: Array, k: int, scores: Callable[[Array], Array]) -> float:
-    """Jackknife covariance of what deleting each fold does to two halves of the others; mean over some halvings."""
-    rest = np.stack([fold != j for j in range(k)])
-    halves = [(fold - start) % k < k // 2 for start in range(HALVES)]
-    masks = [rest & side for half in halves for side in (half, ~half)]
-    found = scores(np.concatenate(masks)).reshape(len(masks), k, k + 1)
-    moved = np.diagonal(found[:, :, :k], axis1=1, axis2=2) - found[:, :, k]
-    moved = moved - moved.mean(axis=1, keepdims=True)
-    each = [(k - 1) / k * float(one @ other) for one, other in zip(moved[::2], moved[1::2], strict=True)]
-    known = [value for value in each if np.isfinite(value)]
-    return float(np.mean(known)) if known else 0.0
 
 
 def widened(bounds: Calibrated, variance: float, trust: float = TRUST) -> Calibrated:

@@ -99,21 +99,18 @@ class Ensemble(SelectionProcedure):
         weights = [self.weights(row, score) for row, score in zip(counts, scores, strict=True)]
         return Decisions(best(scores, unit=self.scorer.metric.unit), scores, np.stack(weights))
 
-    def products(self, counts: Array) -> Array:
-        """Products of the errors of all pairs of configurations on what is present, a mean over samples [C, C]."""
-        weight = counts[self._sample] * self._weight
-        present = weight > 0
-        errors, weight = self._errors[present], weight[present]
-        total = float(weight.sum())
-        square = (self._columns.shape[1],) * 2
-        return np.asarray((errors * (weight / total)[:, None]).T @ errors) if total > 0 else np.zeros(square)
-
     def minimised(self, kernel: str, counts: Array, steps: int) -> Array:
         """Weights [C] that a kernel finds in so many steps for the squared error on what is present."""
         from ...metrics.kernels import fits  # numba takes a while to import
 
-        found = np.zeros(self._columns.shape[1])
-        getattr(fits, kernel)(self.products(counts), steps, found)
+        weight = counts[self._sample] * self._weight
+        present = weight > 0
+        errors, weight = self._errors[present], weight[present]
+        total, found = float(weight.sum()), np.zeros(self._columns.shape[1])
+        products = np.zeros((len(found), len(found)))  # of the errors of all pairs, a mean over samples
+        if total > 0:
+            products = (errors * (weight / total)[:, None]).T @ errors
+        getattr(fits, kernel)(products, steps, found)
         return found
 
     def predictions(self, decisions: Decisions) -> Predictions:
