@@ -61,11 +61,7 @@ def check_order(first: Any, name: str, others: dict[str, Any]) -> None:
 
 
 def as_numbers(values: Array, name: str, code: str = "E102") -> Array:
-    """Return the array as floats that every kernel takes, or say in one sentence why it cannot be.
-
-    float32 stays float32 and float16 becomes it; all else becomes float64. Flags, dates and complex numbers are no
-    numbers.
-    """
+    """Return floats (float16 becomes float32, integers float64); refuse flags, dates, complex numbers and text."""
     kind = values.dtype.kind
     if kind == "f":
         return values.astype(np.float32 if values.dtype.itemsize <= 4 else np.float64, copy=False)

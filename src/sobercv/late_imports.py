@@ -9,10 +9,7 @@ from typing import Any
 
 
 def late(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package, by its `__name__`.
-
-    `homes` is the module of the package that each name comes from; a module that does not hold it is meant itself.
-    """
+    """Return the `__getattr__` of a package; `homes`: the module of each name; one without it is meant itself."""
 
     def found(name: str) -> Any:
         if name not in homes:

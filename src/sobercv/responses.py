@@ -39,10 +39,7 @@ def is_response(name: str, target: Target) -> bool:
 
 
 def with_axes(array: Array, here: Array | None, target: Target) -> tuple[Array, Array | None]:
-    """Bring [N], [N, C], [N, C, R] and [N, C, K] to [N, C, R(, K)], and the mask of what is present to [N, C, R].
-
-    The mask has the shape of the array; None where nothing is missing.
-    """
+    """Bring [N], [N, C], [N, C, R] and [N, C, K] to [N, C, R(, K)], and a mask of what is present to [N, C, R]."""
     n, k, shape = len(target.values), target.n_classes, array.shape
     if array.ndim == 0 or array.ndim > 4:
         raise SoberError("E101", f"`predictions` must be [N, C], [N, C, R] or [N, C, R, K]; got {array.ndim} axes.")
@@ -129,10 +126,7 @@ def why_too_large(numbers: Array) -> str | None:
 
 
 def why_impossible(probabilities: Array, by_class: bool) -> str | None:
-    """Say why finite numbers cannot be probabilities; None where they can. The one check, for tables and for fits.
-
-    With `by_class` the last axis holds one for each class, so that they add up to 1.
-    """
+    """Say why finite numbers (`by_class`: one per class on the last axis) cannot be probabilities, else None."""
     low, high = bounds(probabilities)
     if low < -OUTSIDE or high > 1.0 + OUTSIDE:
         return f"Probabilities must lie between 0 and 1; got values from {low:.4g} to {high:.4g}."

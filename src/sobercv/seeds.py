@@ -15,10 +15,7 @@ from .errors import SoberError
 
 
 def root(random_state: Any = None) -> int:
-    """Turn a `random_state` into the root seed of a run, not negative; passing it again repeats the run.
-
-    None takes fresh entropy. A generator returns one number and so moves on.
-    """
+    """Turn a `random_state` into a root seed, which repeats the run; None takes fresh entropy, a generator moves on."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):

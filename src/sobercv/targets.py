@@ -83,10 +83,7 @@ class Target:
 
     @classmethod
     def of_models(cls, y: Any, task: TaskName, n: int) -> Target:
-        """Keep a target that is read by models and their scorers alone: several outputs for each of n samples, or None.
-
-        `y` is an array [N, ...], a sparse matrix or None.
-        """
+        """Keep what only models and their scorers read: several outputs, dense or sparse, of n samples, or None."""
         if y is None:
             return cls(task, np.zeros((n, 0)))
         values = np.asarray(y.toarray() if hasattr(y, "toarray") else y)

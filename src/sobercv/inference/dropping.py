@@ -103,11 +103,9 @@ class Standing:
         return np.concatenate(blocks.run(lambda a, b: self.scorer.scores(self.units.counts(a, b)), cut, n_threads))
 
     def certainty(self, scores: Array, more: float = 0.0, scale: float = 1.0) -> Array:
-        """How sure each lead, with `more` added, is one: by the spread of the leads in resamples [B, C], times `scale`.
-
-        A bootstrap divides by the number of units, and not by one less, which matters where they are few.
-        """
+        """How sure each lead, with `more` added, is one: by the spread of leads in resamples [B, C], times `scale`."""
         n, few = self.units.n, self.units.clustered
+        # A bootstrap divides by the number of units, and not by one less, which matters where they are few.
         widening = float(np.sqrt(n / (n - 1))) if few else 1.0
         with np.errstate(invalid="ignore", divide="ignore"):
             z = (self.lead + more) / (spread(scores[:, [self.top]] - scores) * (widening * scale))
@@ -217,10 +215,7 @@ class BootstrapDrop(Described):
         self.min_predictions, self.n_bootstraps = min_predictions, n_bootstraps
 
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
-        """Test every configuration of the table against the best of them.
-
-        The draws come from (the question's seed, "drop", round_index), so that a resumed run drops the same ones.
-        """
+        """Test all against the best, on draws of this round alone, so that a resumed run drops the same ones."""
         race = Standing.of(predictions, question, round_index, self.min_predictions)
         worse, defined = (0, np.zeros(1)) if race is None else self._compare(race)
         if race is None or not defined.any():

@@ -93,10 +93,7 @@ def _scores(question: Question, metric: Metric, own: Predictions, responses: dic
 
 
 def widened(bounds: Calibrated, variance: float, trust: float = TRUST) -> Calibrated:
-    """Return bounds for the variance that a bootstrap sees and that it misses, see `Missed`.
-
-    `trust` is how far to go from the factor that is assumed where nothing is known to the one that is measured.
-    """
+    """Return bounds for what a bootstrap sees and misses; `trust` is how far to go to the measured factor."""
     seen = float(shape(np.array([bounds.centre]), bounds.range)[0]) / (bounds.size * bounds.excess)
     if not seen > 0 or not np.isfinite(variance):
         return bounds

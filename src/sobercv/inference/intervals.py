@@ -221,10 +221,7 @@ def rounding(score: float, range_: tuple[float, float]) -> float:
 
 
 def compromise(naive: float, corrected: float, scores: Array, range_: tuple[float, float]) -> float:
-    """BBC.632+ of the selected configuration, by the scores of all [C]; NaN where undefined.
-
-    Resamples hold fewer rows, so that BBC is too strict where there is little to choose between.
-    """
+    """BBC.632+ of the selection by the scores of all [C]: BBC is too strict where there is little to choose between."""
     room = naive - float(np.nanmean(scores))
     share = min(max((naive - corrected) / room, 0.0), 1.0) if room > rounding(naive, range_) else 0.0
     weight = 0.632 / (1.0 - 0.368 * share)

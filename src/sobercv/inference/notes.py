@@ -34,10 +34,7 @@ ADAPTIVE_BIAS = ((0.015, 0.04, 0.041), (0.012, 0.032, 0.033), (0.009, 0.02, 0.02
 
 
 def adaptive(n_units: int | None, n_trials: int) -> Note:
-    """A tuner proposed configurations by the scores of earlier ones: say how much of that is not corrected.
-
-    `n_units` is None where fold scores do not tell how many samples there were.
-    """
+    """Say how much of an adaptive search is not corrected; `n_units` is None where fold scores do not tell it."""
     i, j = (
         int(np.abs(np.log(np.array(grid) / max(size, 1))).argmin())
         for grid, size in ((ADAPTIVE_SAMPLES, n_units or 1), (ADAPTIVE_TRIALS, n_trials))

@@ -50,10 +50,7 @@ class DroppedGroup:
 
 @dataclass(frozen=True, eq=False)
 class RaceScores:
-    """Scores of a race by one metric: of a dropped configuration, that of the winner and the lead over it.
-
-    All configurations stand in the order of their ids, so that ties end as they would without a race.
-    """
+    """Scores of a race by one metric, in order of ids; of a dropped configuration that of the winner and its lead."""
 
     inner: Scores  # of the finishers
     reference: int  # position of the winner among the finishers

@@ -50,10 +50,7 @@ class Scores(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FoldMeans:
-    """Scores of folds [K, C] by one metric: a score is the mean over the folds present, by their counts.
-
-    Folds on which the metric is undefined do not count.
-    """
+    """Scores of folds [K, C]: a score is the mean over the folds present on which the metric is defined, by counts."""
 
     table: Array
     metric: Any = None
@@ -171,10 +168,7 @@ class Table:
         return [np.concatenate(scores) for scores in found]
 
     def kurtosis(self, metric: int, winner: int) -> float:
-        """Kurtosis of what a unit adds to the winner's score; 3 where it is not known.
-
-        One unit after the other is counted twice, to see by how much the score moves.
-        """
+        """Kurtosis of what each unit, counted twice, adds to the winner's score; 3 where it is not known."""
         unit, n, judge, scores = self.observed.of_entry, self.observed.n, self.question.metrics[metric], []
         if n > MOST_UNITS or judge.max_calls is not None or self.units.kind == "folds":
             return 3.0
@@ -195,10 +189,7 @@ class Table:
     # ---- selecting -----------------------------------------------------------------------------------------------
     @one_blas_thread()
     def _standard_errors(self) -> Array:
-        """Standard error of every configuration by the metric that selects: samples are resampled for it [C].
-
-        Of given scores, that of the mean over folds.
-        """
+        """Standard errors by the metric that selects [C]: of resampled samples, or of the mean of given folds."""
         first = self.whole_scorers[0] if self.whole_scorers and self.dropped is None else self.scorers[0]
         if isinstance(first, FoldMeans):
             with np.errstate(invalid="ignore", divide="ignore"):
@@ -296,11 +287,7 @@ def check_partition(n_repeats: int, groups: Array | None, fold_of: Array) -> Non
 def open_table(
     predictions: Any, question: Question, *, y: Any = None, counts: Any = None, race: bool = True, **arrays: Any
 ) -> Table:
-    """Open predictions for a question; a finished table of `Predictions` passes.
-
-    `y`, `counts` and `arrays` (see `ARRAYS`) are as for `sobercv.bbc`. `race`: whether configurations that were dropped
-    from a race take part.
-    """
+    """Open what `sobercv.bbc` takes for a question; `race`: whether those dropped from a race take part."""
     if isinstance(predictions, Predictions):
         twice = next((name for name, value in arrays.items() if value is not None), None)
         if twice is not None:

@@ -251,14 +251,11 @@ _IGNORED = ("multioutput", "force_finite", "replace_undefined_by")
 
 
 def name_of(function: Any) -> str | None:
-    """Return the name of the metric that a function of scikit-learn is; None of any other function.
-
-    It is the name of scikit-learn's scorer, which follows from that of its function: f1_score is f1, max_error
-    neg_max_error, and brier_score_loss neg_brier_score.
-    """
+    """Return the name of the metric that a function of scikit-learn is; None of any other."""
     if not str(getattr(function, "__module__", "")).startswith("sklearn.metrics."):
         return None
     name = str(getattr(function, "__name__", ""))
+    # As scikit-learn's scorers: f1_score is f1, max_error neg_max_error, and brier_score_loss neg_brier_score.
     readings = (name, name.removesuffix("_score"), f"neg_{name}", f"neg_{name.removesuffix('_loss')}")
     return next((reading for reading in readings if reading in METRICS), None)
 

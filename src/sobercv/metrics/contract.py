@@ -232,10 +232,7 @@ class Metric:
         return self
 
     def on_classes(self) -> Metric:
-        """Take labels for numbers, as scikit-learn does with a regression metric and a classifier.
-
-        A user's function gets labels as they are.
-        """
+        """Take labels for numbers, as scikit-learn's regression metrics do; functions get them as they are."""
         if self.task != "regression" or self.max_calls is not None:
             return self
         return replace(self, task="classification", reads_labels_as_numbers=True)
@@ -331,10 +328,7 @@ class Scorer:
         return out
 
     def scores(self, counts: Array, winners: Array | None = None) -> Array:
-        """Score every configuration, or one per resample: counts [B, N] -> [B, C] or [B, 1].
-
-        It is the mean over the parts in which the score is defined.
-        """
+        """Mean over the parts in which it is defined: counts [B, N] -> all [B, C], or one per resample [B, 1]."""
         if len(self.parts) == 1 and self.parts[0][0] is None:
             mean = self.parts[0][1](counts, winners)
         else:

@@ -131,10 +131,7 @@ def right_pairs(
 
 
 def turn(counts: Array) -> Array:
-    """The counts as [N, B], with resamples of zeros added up to a whole number of vectors.
-
-    It begins at a whole vector: numpy's own arrays begin anywhere.
-    """
+    """Counts as [N, B], begun at a whole vector (numpy's begin anywhere) and filled up to one by zeros."""
     n_resamples, n = counts.shape
     wide = -(-n_resamples // _VECTOR) * _VECTOR
     room = np.empty(n * wide * counts.itemsize + _VECTOR, np.uint8)

@@ -133,10 +133,7 @@ def reweighted(part: Part, some: Callable[[Censoring, Array, Array | None], Arra
 
 # ---- pairs ----------------------------------------------------------------------------------------------------------
 def unequal_pairs(part: Part, scans: SortedScans, pairs: Steps, power: int) -> Core:
-    """Share of the pairs that are ranked right, where a positive weighs by its inverse chance of being observed.
-
-    `pairs` is a scan that has all pairs right, `power` that of the inverse chance.
-    """
+    """Share of pairs ranked right, positives weighing by an inverse chance to be seen; `pairs` has all right."""
 
     def some(censoring: Censoring, mass: Array, picked: Array | None) -> Array:
         strong = censoring.raised(mass, power)

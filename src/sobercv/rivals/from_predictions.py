@@ -105,10 +105,7 @@ def naive_scores(table: Table) -> Claims:
 
 
 def tibshirani_scores(table: Table) -> Claims:
-    """Take off what the configuration that the rule selects in each fold is better by, on average.
-
-    The metric that selects selects in the folds, too; the other metrics judge the same choices.
-    """
+    """Take off what the rule's choice in each fold, by the metric that selects, is better by on average."""
     winner, folds = table.winner(), table.fold_scores()
     chosen = table.select(folds[0])
     found = []

@@ -33,10 +33,7 @@ def weighted_means(table: Table) -> list[tuple[float, int]]:
 
 
 def averaged(mean: Array, noise: Array) -> tuple[float, float]:
-    """Average scores over folds [C], weighted by the chance of each to be the best: WMC and WMCS.
-
-    `noise` [B, C] is what another sample of the same size would add to them.
-    """
+    """WMC and WMCS of scores [C], to which another sample of the same size would add `noise` [B, C]."""
     plain = chances(mean + noise)
     top = int(np.argmax(mean))
     won = mean[top] + noise[np.argmax(mean + noise, axis=1) == top, top]
@@ -49,10 +46,7 @@ def averaged(mean: Array, noise: Array) -> tuple[float, float]:
 
 
 def covariance(by_fold: Array, test_share: float) -> Array:
-    """Covariance [C, C] of the means over folds [K, C], each of which holds this share of the samples.
-
-    Training sets overlap, so the variance of a mean over folds is that of Nadeau and Bengio.
-    """
+    """Nadeau and Bengio's covariance [C, C] of means over folds [K, C] of this size, whose training sets overlap."""
     n_folds = len(by_fold)
     deviations = by_fold - by_fold.mean(axis=0)
     variances = (deviations**2).sum(axis=0) / (n_folds - 1)

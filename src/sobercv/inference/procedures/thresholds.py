@@ -242,10 +242,7 @@ class best_with_threshold(SelectionProcedure):
         return np.clip(out, *_ENDS[self.response])  # infinite where no sample parts from another
 
     def _numbers(self, counts: Array, wide: int) -> tuple[Array, Array]:
-        """What the formula comes to in each resample [4, B]; what the constraints allow [2, B].
-
-        That is the least weight of true positives, and the most of false ones.
-        """
+        """Numbers of the formula [4, B]; the least true and the most false positives that are allowed [2, B]."""
         sides = np.zeros((2, wide))
         for side, here in zip(sides, (self._positive, ~self._positive), strict=True):
             if self._weight is None:

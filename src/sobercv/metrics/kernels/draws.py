@@ -32,10 +32,7 @@ def draw(key, first, n_draws, counts):
 
 @compiled
 def first_best(scores, tie, unit, out):
-    """The first of the highest of scores [C, B] for each b, equal meaning within tie * (unit + size).
-
-    -1 where all are NaN. All loops are vectors over b.
-    """
+    """The first of the highest of scores [C, B] for each b, equals within tie * (unit + size); -1 where all are NaN."""
     n_configurations, n_resamples = scores.shape
     top = np.empty(n_resamples, np.float64)
     for b in range(n_resamples):

@@ -7,10 +7,7 @@ from ...compiled import compiled
 
 @compiled
 def average_precision(order, score, positive, weight, counts, out):
-    """Sum over thresholds of precision times gain in recall, before division by the positives; [C, B].
-
-    order [C, N] by descending score; a threshold lies after each run of equal scores.
-    """
+    """Sum of precision times gain in recall over runs of equal scores, before division by the positives [C, B]."""
     n_resamples = counts.shape[1]
     found = np.empty(n_resamples, np.float64)
     seen = np.empty(n_resamples, np.float64)
