@@ -74,20 +74,16 @@ def as_numbers(values: Array, name: str, code: str = "E102") -> Array:
         try:
             return values.astype(np.float64)
         except (TypeError, ValueError):
-            strange = next((v for v in values.ravel().tolist() if not _is_number(v)), values.dtype)
+            for strange in values.ravel().tolist():
+                try:
+                    float(strange)
+                except (TypeError, ValueError):
+                    break
     shown = str(strange) if isinstance(strange, np.generic) else repr(strange)
     # scikit-learn's own words, for which its checks of estimators look
     is_complex = isinstance(strange, (complex, np.complexfloating))
     advice = "Complex data not supported." if is_complex else "Convert them, or drop them."
     raise SoberError(code, f"`{name}` must hold numbers; got {shown}. {advice}")
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def has_missing(values: Array) -> bool:

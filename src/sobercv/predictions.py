@@ -196,7 +196,14 @@ class Predictions:
             check_order(y, "y", {**named, "groups": groups, "folds": folds, "sample_weight": sample_weight})
         n, n_configurations, n_repeats = next(iter(arrays.values())).shape[:3]
         mask: Array = np.ones((n, n_repeats), bool)
-        fold_of = np.zeros((n, n_repeats), np.int64) if folds is None else folds_of(folds, n, n_repeats)
+        fold_of = np.zeros((n, n_repeats), np.int64)
+        if folds is not None:
+            array, _ = as_array(folds, "folds")
+            if array.ndim == 1:
+                array = np.repeat(array[:, None], n_repeats, axis=1)
+            if array.shape != (n, n_repeats):
+                raise SoberError("E107", f"`folds` must be [{n}] or [{n}, {n_repeats}]; got shape {array.shape}.")
+            fold_of = np.stack([codes_of(array[:, r], n, "folds") for r in range(n_repeats)], axis=1)
         keep: Array = np.ones(n_configurations, bool)
         gaps = [np.isnan(a) for a in arrays.values() if a.dtype.kind == "f" and has_missing(a)]
         pruned = _pruned(gaps, fold_of, folds is not None) if gaps else None
@@ -244,13 +251,3 @@ def _pruned(gaps: list[Array], fold_of: Array, folds_known: bool) -> Array | Non
             if (here[rows].any(axis=0) & ~here[rows].all(axis=0)).any():
                 return None
     return ~lacking
-
-
-def folds_of(folds: Any, n: int, n_repeats: int) -> Array:
-    """Number the folds of each repeat 0, 1, 2, ... [N, R]."""
-    array, _ = as_array(folds, "folds")
-    if array.ndim == 1:
-        array = np.repeat(array[:, None], n_repeats, axis=1)
-    if array.shape != (n, n_repeats):
-        raise SoberError("E107", f"`folds` must be [{n}] or [{n}, {n_repeats}]; got shape {array.shape}.")
-    return np.stack([codes_of(array[:, r], n, "folds") for r in range(n_repeats)], axis=1)

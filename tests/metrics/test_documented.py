@@ -26,7 +26,7 @@ def test_every_metric_is_listed():
 @pytest.mark.parametrize("name", sorted(ROWS))
 def test_arguments_function_and_range(name):
     arguments, function, ends = ROWS[name]
-    takes = by_name.parameters(name)
+    takes = by_name.parameters(by_name.METRICS[name])
     spelled = [key if p.default is p.empty else f"{key}={p.default!r}" for key, p in takes.items()]
     assert arguments == ", ".join(spelled)
     assert function in {

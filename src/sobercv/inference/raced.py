@@ -56,12 +56,8 @@ class RaceScores:
     reference: int  # position of the winner among the finishers
     dropped: list[DroppedGroup]
     order: Array  # of the list of finishers and groups, by id [C]
+    metric: Metric
     is_scaled: bool = True  # whether leads are scaled where a dropped configuration is judged
-
-    @property
-    def metric(self) -> Metric:
-        """Which metric."""
-        return self.inner.metric
 
     def scores(self, counts: Array) -> Array:
         """Score every configuration on what is present [B, C]."""
@@ -93,9 +89,8 @@ def race_table(finishers: Predictions, dropped: Sequence[Predictions], question:
     groups = [_dropped_group(finishers, group, table, reference) for group in dropped]
     ids = np.concatenate([table.configurations, *(group.configurations for group in dropped)])
     order = np.argsort(ids)
-    races = [
-        RaceScores(scorer, reference, [group[k] for group in groups], order) for k, scorer in enumerate(table.scorers)
-    ]
+    each = enumerate(zip(table.scorers, table.question.metrics, strict=True))
+    races = [RaceScores(scorer, reference, [group[k] for group in groups], order, judge) for k, (scorer, judge) in each]
     table.wholes = [
         np.concatenate([scores, *(scores[reference] + group.lead for group in race.dropped)])[order]
         for race, scores in zip(races, table.wholes, strict=True)
@@ -131,10 +126,8 @@ def _dropped_group(finishers: Predictions, group: Predictions, table: Table, ref
         folds = np.unique(table.predictions.fold_of[:, 0])
         entries = np.searchsorted(folds, np.unique(alone.predictions.fold_of[:, 0]))
         n, n_all = len(entries), len(folds)
-        scores = zip(alone.fold_scores(), table.fold_scores(), metrics, strict=True)
-        scorers = [
-            FoldMeans(np.column_stack([mine, all_[entries, reference]]), metric) for mine, all_, metric in scores
-        ]
+        scores = zip(alone.fold_scores(), table.fold_scores(), strict=True)
+        scorers = [FoldMeans(np.column_stack([mine, all_[entries, reference]])) for mine, all_ in scores]
     found = []
     for scorer in scorers:
         *mine, winner = scorer.scores(np.ones((1, len(entries)), np.uint8))[0]

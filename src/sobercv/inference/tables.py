@@ -17,7 +17,7 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError, warn
-from ..metrics import Metric, blocks
+from ..metrics import blocks
 from ..predictions import Predictions
 from ..threads import one_blas_thread
 from . import notes
@@ -37,10 +37,6 @@ MOST_UNITS = 1000  # whose influence on a score is looked at one by one; of more
 class Scores(Protocol):
     """Scores of all configurations by one metric, on any resamples."""
 
-    @property
-    def metric(self) -> Metric:
-        """Which metric."""
-
     def scores(self, counts: Array) -> Array:
         """Score of every configuration on what is present [B, C]."""
 
@@ -53,7 +49,6 @@ class FoldMeans:
     """Scores of folds [K, C]: a score is the mean over the folds present on which the metric is defined, by counts."""
 
     table: Array
-    metric: Any = None
 
     def scores(self, counts: Array) -> Array:
         """Mean of every configuration: counts [B, K] -> [B, C]."""
@@ -137,7 +132,7 @@ class Table:
             check_partition(held.n_repeats, held.groups, held.fold_of)
             if scores is None:
                 self.whole_scorers, scores = self.scorers, self.fold_scores()
-            self.scorers = list(map(FoldMeans, scores, question.metrics))
+            self.scorers = list(map(FoldMeans, scores))
             drawn = None if counts is None else checked_counts(counts, len(scores[0]))
             self.n_resamples = self.n_resamples if drawn is None else len(drawn)
             self.units = Units.of_folds(len(scores[0]), self.n_resamples, question.seed, drawn)
@@ -163,8 +158,8 @@ class Table:
         for one in map(self.predictions.take_repeat, range(self.predictions.n_repeats)):
             seen, fold = one.seen[:, 0], one.fold_of[:, 0]
             alone = (seen & (fold == np.unique(fold[seen])[:, None])).view(np.uint8)
-            for scores, scorer in zip(found, self.scorers, strict=True):
-                scores.append(scorer.metric.bind(one).scores(alone))
+            for scores, metric in zip(found, self.question.metrics, strict=True):
+                scores.append(metric.bind(one).scores(alone))
         return [np.concatenate(scores) for scores in found]
 
     def kurtosis(self, metric: int, winner: int) -> float:

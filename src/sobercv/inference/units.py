@@ -38,6 +38,7 @@ class Units:
     names: str = field(init=False)  # what the units are called: samples, groups or folds
     clustered: bool = field(init=False)  # whether a unit holds several samples, which may be more or less alike
     of_entry: Array = field(init=False)  # the unit of each entry of a row of counts, numbered without gaps [length]
+    members: list[Array] = field(init=False)  # the units of each stratum
 
     @classmethod
     def of_folds(cls, n_folds: int, n_resamples: int, seed: int, drawn: Array | None = None) -> Units:
@@ -60,7 +61,13 @@ class Units:
         if self.groups is not None:
             of_entry, names = np.unique(self.groups, return_inverse=True)[1].reshape(-1), "groups"
             n = int(of_entry.max()) + 1
-        self.__dict__.update(of_entry=of_entry, n=n, names=names, clustered=names != "samples")
+        strata = self.strata
+        if strata is not None and self.groups is not None:
+            table = np.zeros((n, int(strata.max()) + 1), np.int64)
+            np.add.at(table, (of_entry, strata), 1)
+            strata = table.argmax(axis=1)
+        members = [np.arange(n)] if strata is None else [np.flatnonzero(strata == s) for s in np.unique(strata)]
+        self.__dict__.update(of_entry=of_entry, n=n, names=names, clustered=names != "samples", members=members)
 
     def counts(self, start: int, stop: int) -> Array:
         """Counts of resamples start to stop - 1 [stop - start, length]."""
@@ -69,7 +76,7 @@ class Units:
         from ..metrics.kernels.draws import draw  # numba takes a while to import
 
         counts = np.zeros((stop - start, self.n), np.uint8)
-        for s, members in enumerate([np.arange(self.n)] if self.strata is None else self._members(self.strata)):
+        for s, members in enumerate(self.members):
             n = len(members)  # so many units are drawn for each resample
             some = counts if self.strata is None else np.zeros((stop - start, n), np.uint8)
             chunks = [(at, min(at + CHUNK, n)) for at in range(0, n, CHUNK)]
@@ -84,14 +91,6 @@ class Units:
             if some is not counts:
                 counts[:, members] = some
         return counts if self.groups is None else counts[:, self.of_entry]
-
-    def _members(self, strata: Array) -> list[Array]:
-        """The units of each stratum."""
-        if self.groups is not None:
-            table = np.zeros((self.n, int(strata.max()) + 1), np.int64)
-            np.add.at(table, (self.of_entry, strata), 1)
-            strata = table.argmax(axis=1)
-        return [np.flatnonzero(strata == s) for s in np.unique(strata)]
 
 
 def checked_counts(counts: Any, length: int) -> Array:

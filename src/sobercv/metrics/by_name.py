@@ -38,7 +38,7 @@ _SHORT = {spelled: name for name, spelled in METRICS.items() if isinstance(spell
 
 def names() -> list[str]:
     """List the names of the metrics that have a fast path and need no argument, sorted."""
-    return sorted(n for n in METRICS if all(p.default is not p.empty for p in _signature(METRICS[n]).values()))
+    return sorted(n for n in METRICS if all(p.default is not p.empty for p in parameters(METRICS[n]).values()))
 
 
 def get(metric: str | Metric | Callable[..., Any], **arguments: Any) -> Metric:
@@ -71,7 +71,7 @@ def get(metric: str | Metric | Callable[..., Any], **arguments: Any) -> Metric:
         return metric if isinstance(metric, Metric) else make_metric(metric)
     name, written = _parsed(metric) if metric.rstrip().endswith(")") else (metric, {})
     found = METRICS[name] if name in METRICS else _other(name)
-    allowed = _signature(found)
+    allowed = parameters(found)
     given = {key: _plain(value) for key, value in (written | arguments).items()}
     unknown = next((key for key in given if key not in allowed), None)
     if unknown is not None:
@@ -128,16 +128,10 @@ def _other(name: str) -> Metric:
     close = difflib.get_close_matches(written, sorted(known), n=3, cutoff=0.6)
     close += [full for full in (f"neg_{name}", f"neg_mean_{name}") if full in known and full not in close]
     short = {
-        "auc": "roc_auc",
-        "mse": "neg_mean_squared_error",
-        "rmse": "neg_root_mean_squared_error",
-        "mae": "neg_mean_absolute_error",
-        "cindex": "concordance_index",
-        "c_index": "concordance_index",
-        "mcc": "matthews_corrcoef",
-        "logloss": "neg_log_loss",
-        "brier": "neg_brier_score",
-    }
+        "auc": "roc_auc", "mse": "neg_mean_squared_error", "rmse": "neg_root_mean_squared_error",
+        "mae": "neg_mean_absolute_error", "cindex": "concordance_index", "c_index": "concordance_index",
+        "mcc": "matthews_corrcoef", "logloss": "neg_log_loss", "brier": "neg_brier_score",
+    }  # fmt: skip
     close = [short[written]] if written in short else close
     some = "Some are roc_auc, accuracy, f1, r2 and concordance_index; sobercv.metrics.names() lists all."
     hint = f"Did you mean {' or '.join(close)}?" if close else some
@@ -214,7 +208,7 @@ def make_metric(
     metric = recognise(inner, inside.arguments, inside.responses)
     if metric is None:
         responses, called, pos_label = inside.responses or ("predict",), partial(inner, **inside.arguments), None
-        if scorer and (asked := _signature(called).get("pos_label")) is not None and asked.default is not asked.empty:
+        if scorer and (asked := parameters(called).get("pos_label")) is not None and asked.default is not asked.empty:
             pos_label = asked.default  # the class whose column a scorer passes to its function
         return Metric(
             task=task or (None if responses[0] == "predict" else "classification"),
@@ -224,7 +218,7 @@ def make_metric(
             greater_is_better=inside.greater_is_better is not False,
             range=(-np.inf, np.inf),
             max_calls=max_calls,
-            takes_weights="sample_weight" in _signature(called),
+            takes_weights="sample_weight" in parameters(called),
             pos_label=pos_label,
         )
     is_turned = inside.greater_is_better not in (None, metric.greater_is_better)
@@ -288,9 +282,9 @@ def needs_model(function: Callable[..., Any]) -> bool:
     """Whether a callable is a scorer (estimator, X, y), and no function (y_true, y_pred)."""
     if type(function).__module__.partition(".")[0] == "sklearn":
         return True  # a scorer of scikit-learn that was not unwrapped
-    parameters = list(_signature(function).values())
-    places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if not places and any(p.kind is p.VAR_POSITIONAL for p in parameters):
+    taken = list(parameters(function).values())
+    places = [p for p in taken if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if not places and any(p.kind is p.VAR_POSITIONAL for p in taken):
         return True  # takes anything; scikit-learn would call it with the model
     required = [p for p in places if p.default is p.empty]
     named = [p.name.lower() for p in places]
@@ -307,7 +301,7 @@ def recognise(
     name = name_of(inner)
     if name is None:
         return None
-    taken, defaults = _signature(METRICS[name]), inspect.signature(inner).parameters
+    taken, defaults = parameters(METRICS[name]), inspect.signature(inner).parameters
     by_label = name in confusion.METRICS  # where `labels` select classes; elsewhere the table knows them
     averages = by_label and arguments.get("average", "binary") != "binary"
     told = {}
@@ -331,7 +325,7 @@ def recognise(
     return replace(metric, responses=responses, max_classes=most)
 
 
-def _signature(function: Any) -> Mapping[str, inspect.Parameter]:
+def parameters(function: Any) -> Mapping[str, inspect.Parameter]:
     """Parameters of a function; none of what is no function, or where Python does not know them."""
     try:
         return inspect.signature(function).parameters

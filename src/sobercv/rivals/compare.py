@@ -163,8 +163,15 @@ def compare(
     data = {"groups": groups, "sample_weight": sample_weight}
     with warnings.catch_warnings():  # the search itself warns
         warnings.simplefilter("ignore")
-        options["scoring"] = _one_metric(BBCSearchCV(estimator, param_grid, **options), y)
         plain = BBCSearchCV(estimator, param_grid, drop=None, **options)
+        found = metrics_of(plain.scoring, known_task(plain, y), estimator=estimator)  # refuses what needs the model
+        if y is None or has_several_outputs(y):
+            raise SoberError("E112", "`compare` needs one entry per sample in `y`; got several or none.")
+        if len(found) > 1:
+            raise SoberError("E114", f"`compare` judges by one metric; got {', '.join(found)} in `scoring`. Name one.")
+        if not (plain.scoring is None or isinstance(plain.scoring, str)):
+            (options["scoring"],) = found.values()
+            plain.set_params(scoring=options["scoring"])
         repeated = BBCSearchCV(estimator, param_grid, drop=None, n_repeats=n_repeats, **options)
         routed = Routed.plain(estimator, groups, sample_weight)
         if "bbc-repeated" in protocols:  # refuses, before any fit, splits that cannot be repeated
@@ -215,14 +222,3 @@ def compare(
         notes=whole.notes,
         positive=whole.positive,
     )
-
-
-def _one_metric(search: BBCSearchCV, y: Any) -> Any:
-    """Return the metric that all protocols score predictions by; refuse several, and what needs the model."""
-    found = metrics_of(search.scoring, known_task(search, y), estimator=search.estimator)
-    if y is None or has_several_outputs(y):
-        raise SoberError("E112", "`compare` needs one entry per sample in `y`; got several or none.")
-    if len(found) > 1:
-        raise SoberError("E114", f"`compare` judges by one metric; got {', '.join(found)} in `scoring`. Name one.")
-    (metric,) = found.values()
-    return search.scoring if search.scoring is None or isinstance(search.scoring, str) else metric

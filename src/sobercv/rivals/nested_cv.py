@@ -6,11 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..containers import Array
 from ..errors import SoberError
 from ..inference import Estimate, Question
 from ..inference.tables import Table
-from ..predictions import Predictions
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.pairs import tournament
 from ..training import Experiment, MemoryStore, Plan, Problem, expand, make_pool
@@ -29,7 +27,7 @@ def nested_cv(search: BBCSearchCV, problem: Problem) -> tuple[Estimate, int]:
     metric = question.first
     plan = Plan.build(problem, search.splits_)  # never split anew: a splitter without a seed gives other folds
     check_partition(plan)
-    by_round, partner = tournament(plan)
+    by_round, partner = tournament(plan)  # partner [K, R]: what each fold is paired with in each round
     configurations = expand(search.param_grid, None, search.seed_, search.estimator)
     store = MemoryStore(problem, by_round, len(configurations))
     experiment = Experiment(problem, search.estimator, metric.wanted)
@@ -37,13 +35,17 @@ def nested_cv(search: BBCSearchCV, problem: Problem) -> tuple[Estimate, int]:
     whole, pairs = search.predictions_, store.predictions(log.finishers)
     table = whole.take_configurations(np.isin(whole.configurations, pairs.configurations))
     pairs = pairs.take_configurations(np.isin(pairs.configurations, table.configurations))
-    scores = np.full(plan.n_splits, np.nan)
+    scores, fold = np.full(plan.n_splits, np.nan), table.fold_of[:, 0]
     for k, split in enumerate(plan.splits):
-        within = _without(table, pairs, partner, k)
+        # The inner cross-validation of outer fold k: row i is that of the models without its fold and k.
+        rows = np.flatnonzero(fold != k)
+        round_ = (partner == k).argmax(axis=1)[fold[rows]]  # in which the fold of each row was paired with k
+        responses = {name: values[rows, :, round_][:, :, None] for name, values in pairs.responses.items()}
+        within = replace(table.take_rows(rows), responses=responses)
         if not question.needs_standard_errors:  # nothing is resampled, so two groups are enough to select on
             within = replace(within, groups=None)
-        fold = Table(within, question)
-        winner = int(fold.select(fold.wholes[0][None])[0])
+        inner = Table(within, question)
+        winner = int(inner.select(inner.wholes[0][None])[0])
         if winner >= 0:
             outer = table.take_configurations(np.array([winner])).take_rows(split.test)
             scores[k] = metric.scores(outer, np.ones((1, outer.n_samples), np.uint8))[0, 0]
@@ -56,15 +58,3 @@ def check_partition(plan: Plan) -> None:
     """Refuse splits that are no single partition of all samples."""
     if plan.n_repeats > 1 or not plan.seen(range(plan.n_splits)).all():
         raise SoberError("E114", "Nested cross-validation needs folds that partition the samples once. Pass cv=10.")
-
-
-def _without(table: Predictions, pairs: Predictions, partner: Array, k: int) -> Predictions:
-    """Predictions of the inner cross-validation of outer fold k: row i is that of the models without its fold and k.
-
-    `partner` [K, R] is the fold that each fold was paired with in each round, whose models made the repeat of `pairs`.
-    """
-    fold = table.fold_of[:, 0]
-    rows = np.flatnonzero(fold != k)
-    round_ = (partner == k).argmax(axis=1)[fold[rows]]  # in which the fold of each row was paired with k
-    responses = {name: values[rows, :, round_][:, :, None] for name, values in pairs.responses.items()}
-    return replace(table.take_rows(rows), responses=responses)
