@@ -91,16 +91,16 @@ def check(options: Options) -> None:
         if not is_known:
             raise SoberError(code, f"`{name}` must be {known}; got {getattr(options, name)!r}.")
     check_drop(options.drop)
-    problem, selects_more = "", isinstance(options.select, SelectionProcedure)
-    if options._has_drop_rule:
-        problem = (
-            "No configuration can be dropped where more than one is selected: one that is behind may win with its own "
-            "threshold, or help in an ensemble. Leave `drop` out."
-        )
-    elif callable(refit):
-        problem = "`refit` as a callable picks one configuration, and here more is selected. Write refit=True."
-    if selects_more and problem:
-        raise SoberError("E114", problem)
+    if isinstance(options.select, SelectionProcedure):
+        if options._has_drop_rule:
+            raise SoberError(
+                "E114",
+                "No configuration can be dropped where more than one is selected: one that is behind may win with its "
+                "own threshold, or help in an ensemble. Leave `drop` out.",
+            )
+        if callable(refit):
+            problem = "`refit` as a callable picks one configuration, and here more is selected. Write refit=True."
+            raise SoberError("E114", problem)
 
 
 # ---- dropping --------------------------------------------------------------------------------------------------------

@@ -32,11 +32,7 @@ from ..training import MemoryStore, Problem
 from ..training.fit.response import NOTHING, Wanted, responses_of
 from ..training.fit.task import Rows
 
-DEFAULTS: dict[TaskName, str] = {
-    "classification": "accuracy",
-    "regression": "r2",
-    "survival": "concordance_index",
-}
+DEFAULTS: dict[TaskName, str] = {"classification": "accuracy", "regression": "r2", "survival": "concordance_index"}
 
 #: Methods of scikit-learn that accept X=None as well, and are the usual score otherwise.
 _AS_USUAL = {
@@ -248,14 +244,14 @@ def with_names(question: Question, store: MemoryStore, finishers: Array, refit: 
             raise SoberError("E117", f"The scorer gave {name!r} for some models only; give the same names for all.")
     if {metric.name for metric in question.metrics}.issuperset(names):
         return question
-    if isinstance(refit, str):
-        if refit not in names:
-            raise SoberError(
-                "E105",
-                "For multi-metric scoring, the parameter refit must be set to a scorer key or a callable to refit: "
-                f"one of {', '.join(names)}; got {refit!r}.",
-            )
-        names = [refit, *(name for name in names if name != refit)]
+    first = refit if isinstance(refit, str) else names[0]
+    if first not in names:
+        raise SoberError(
+            "E105",
+            "For multi-metric scoring, the parameter refit must be set to a scorer key or a callable to refit: "
+            f"one of {', '.join(names)}; got {refit!r}.",
+        )
+    names.sort(key=lambda name: name != first)  # stable
     return replace(question, metrics=tuple(Metric.given(n, question.first.task) for n in names), several=True)
 
 
@@ -294,7 +290,9 @@ def scorers_of(scoring: Any, task: TaskName | None, estimator: Any = None) -> di
     `task` is None where it is to be read off the metric.
     """
     if scoring is None:
-        inner = _last_step(estimator)
+        inner = estimator
+        while hasattr(inner, "steps"):  # a pipeline scores as its last step does
+            inner = inner.steps[-1][1]
         if any(hasattr(inner, grid) for grid in ("param_grid", "param_distributions")) and hasattr(inner, "scoring"):
             # A search scores its winner, whose predictions are its own.
             found = selecting_first(scorers_of(inner.scoring, task, inner.estimator), inner.scoring, inner.refit)
@@ -332,16 +330,12 @@ def selecting_first(
 
 def scores_as_usual(estimator: Any) -> bool:
     """Whether `score` is scikit-learn's accuracy or R2, or missing; a pipeline's is that of its last step."""
-    own = getattr(type(_last_step(estimator)), "score", None)
+    while hasattr(estimator, "steps"):
+        estimator = estimator.steps[-1][1]
+    own = getattr(type(estimator), "score", None)
     if own is None or own in (ClassifierMixin.score, RegressorMixin.score):
         return True
     return getattr(own, "__module__", "").startswith("sklearn.") and getattr(own, "__qualname__", "") in _AS_USUAL
-
-
-def _last_step(estimator: Any) -> Any:
-    while hasattr(estimator, "steps"):
-        estimator = estimator.steps[-1][1]
-    return estimator
 
 
 def _read(scoring: Any, task: TaskName | None, name: str | None = None) -> Metric | ModelScorer:
