@@ -306,20 +306,11 @@ def open_table(
     return Table(table, question, counts)
 
 
-def answer(
-    judge: Callable[[Table], dict[str, Estimate]],
-    y: Any,
-    predictions: Any,
-    metric: Any,
-    *,
-    counts: Any = None,
-    race: bool = True,
-    **options: Any,
-) -> Any:
+def answer(judge: Callable[[Table], dict[str, Estimate]], y: Any, predictions: Any, metric: Any, **options: Any) -> Any:
     """Judge predictions by these options of `sobercv.bbc`: one estimate, or one by each of several metrics."""
-    arrays = {name: options.pop(name, None) for name in ARRAYS}
+    opened = {name: options.pop(name) for name in (*ARRAYS, "counts", "race") if name in options}
     question = Question.ask(metric, **options)
-    found = judge(open_table(predictions, question, y=y, counts=counts, race=race, **arrays))
+    found = judge(open_table(predictions, question, y=y, **opened))
     columns = getattr(predictions, "columns", None)
     if columns is not None and not callable(columns) and hasattr(predictions, "shape"):
         names = [str(name) for name in columns]

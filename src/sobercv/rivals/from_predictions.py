@@ -98,12 +98,6 @@ def judged(table: Table, protocol: str) -> dict[str, Estimate]:
     return found
 
 
-def naive_scores(table: Table) -> Claims:
-    """Judge the winner by the scores that selected it."""
-    winner = table.winner()
-    return [(float(scores[winner]), 0) for scores in table.wholes]
-
-
 def tibshirani_scores(table: Table) -> Claims:
     """Take off what the rule's choice in each fold, by the metric that selects, is better by on average."""
     winner, folds = table.winner(), table.fold_scores()
@@ -141,7 +135,7 @@ def mean_of_folds(scores: Array, name: str) -> tuple[float, int]:
 
 
 PROTOCOLS: dict[str, Callable[[Table], Claims]] = {
-    "naive": naive_scores,
+    "naive": lambda table: [(float(scores[table.winner()]), 0) for scores in table.wholes],
     "tt": tibshirani_scores,
     "ncv": nested_scores,
     "wmc": lambda table: weighted_means(table)[:1],
