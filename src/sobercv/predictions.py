@@ -170,12 +170,8 @@ class Predictions:
         task : {"classification", "regression", "survival"}
         responses : sequence of str
             What the metric accepts, best first; decides how a bare array is read.
-        folds : array-like [N] or [N, R], optional
-        groups : array-like [N], optional
-        sample_weight : array-like [N], optional
-        pos_label : label, optional
-            The positive one of two classes: precision, recall and the like are of it, and one score or probability per
-            sample is that of it (default: the greater label).
+        folds, groups, sample_weight, pos_label
+            As for `sobercv.bbc`.
         """
         target = y if isinstance(y, Target) else Target.read(y, task, pos_label=pos_label)
         given = predictions if isinstance(predictions, Mapping) else {"": predictions}

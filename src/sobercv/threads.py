@@ -108,10 +108,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _release(controller: Any, limited: Any = None) -> None:
-    """Let this thread set limits, and take back what was limited.
-
-    threadpoolctl 3.8 obeys only the thread that set limits first, and ignores the others.
-    """
+    """Let this thread set limits (threadpoolctl obeys only the first that does), and take back what was limited."""
     for turn in (None, limited):
         if turn is not None:
             turn.restore_original_limits()

@@ -211,10 +211,9 @@ def _judged(table: Table, selection: Selection | None = None) -> Estimate:
 
 
 def families(table: Predictions, question: Question, labels: Sequence[str]) -> list[Family]:
-    """Judge the best of every family of configurations beside the best of all, on the same draws; the best first.
+    """Judge the best of every family, the label of each configuration by its id, beside the best of all; best first.
 
-    The first metric selects and judges, and what was dropped early takes part. `labels` is the family of each
-    configuration, by its id.
+    The first metric selects and judges, and what was dropped early takes part.
     """
     if question.by == "fold":
         raise SoberError(

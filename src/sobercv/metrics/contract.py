@@ -96,10 +96,7 @@ def as_counts(counts: Array) -> Array:
 # ---- a metric -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Metric:
-    """What to call good.
-
-    A linear metric is a mean over samples, so that complete repeats are averaged before they are scored.
-    """
+    """What to call good."""
 
     task: TaskName | None  #: None is read off the data, see `for_target`
     #: Binds to a `Part` and returns a `Core`: whatever does not depend on the resample is computed here, once. A linear
@@ -112,7 +109,7 @@ class Metric:
     range: tuple[float, float] = (0.0, 1.0)  #: smallest and largest possible score, sign included; may be infinite
     halved_for_two: bool = False  #: whether the range is half of that for two classes
     pools_scores: bool = False  #: whether predictions of different folds are compared with each other
-    linear: bool = False
+    linear: bool = False  #: whether it is a mean over samples: complete repeats are averaged before they are scored
     #: How often one correction may call the user's function that computes each score; None where there is none.
     max_calls: int | None = None
     takes_weights: bool = True  #: whether samples may have weights

@@ -77,10 +77,7 @@ class SortedScans:
         twice_all: Array,
         positives: Array | None = None,
     ) -> Array:
-        """Share of the pairs that are ranked right [B, C] or [B, 1]; NaN where there are none.
-
-        `twice_all` is twice the weight of all pairs in each resample [B]; all else as of `right_pairs`.
-        """
+        """Share of `twice_all` [B], twice the weight of all pairs, that is ranked right [B, C] or [B, 1], else NaN."""
         from .kernels.pairs import weigh_pairs_of
 
         if picked is None:

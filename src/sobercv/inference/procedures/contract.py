@@ -59,6 +59,7 @@ class SelectionProcedure(Described, ABC):
     #: Whether a sample that was drawn several times is decided on once. What is tuned would suit it several times as
     #: well: a resample of N draws tunes as N / 2 other samples would, its distinct samples as 0.63 N.
     counts_once = True
+    about = ""  #: what a reader should know about a decision, which stands in the place of `{}`
     #: Whether it makes labels of scores.
     makes_labels = False
 
@@ -99,4 +100,4 @@ class SelectionProcedure(Described, ABC):
 
     def notes(self, decision: Decision) -> tuple[Note, ...]:
         """What a reader should know about the decision."""
-        return ()
+        return (Note("W218", self.about.format(decision.shown())),) if self.about else ()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from ...containers import Array, whole_number
-from ...errors import Note, SoberError
+from ...errors import SoberError
 from ...metrics import Metric
 from ...predictions import Predictions
 from ..selection import best
@@ -52,6 +52,10 @@ class Ensemble(SelectionProcedure):
     """Mix configurations. The best one alone is judged beside the mix, and is the winner; weights are tuned."""
 
     stands_beside = True
+    about = (
+        "The ensemble was put together on these predictions. The bootstrap put it together again in every resample, so "
+        "that the score is corrected for it."
+    )
 
     @abstractmethod
     def weights(self, counts: Array, scores: Array) -> Array:
@@ -126,13 +130,6 @@ class Ensemble(SelectionProcedure):
 
     def alternatives(self) -> Predictions:
         return self.table
-
-    def notes(self, decision: Decision) -> tuple[Note, ...]:
-        text = (
-            "The ensemble was put together on these predictions. The bootstrap put it together again in every "
-            "resample, so that the score is corrected for it."
-        )
-        return (Note("W218", text),)
 
 
 class greedy_ensemble(Ensemble):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ...containers import Array, check_level
-from ...errors import Note, SoberError
+from ...errors import SoberError
 from ...metrics import Metric, blocks
 from ...predictions import Predictions
 from ...targets import Target
@@ -98,6 +98,10 @@ class best_with_threshold(SelectionProcedure):
     """
 
     makes_labels = True
+    about = (
+        "The threshold was tuned on these predictions: {}. The bootstrap tuned it again in every resample, so that the "
+        "score is corrected for it."
+    )
 
     def __init__(
         self,
@@ -266,10 +270,3 @@ class best_with_threshold(SelectionProcedure):
         if self._asks_scores:
             responses[self.response] = self.table.responses[self.response][:, columns]
         return replace(self.table, responses=responses, configurations=np.arange(len(columns)))
-
-    def notes(self, decision: Decision) -> tuple[Note, ...]:
-        text = (
-            f"The threshold was tuned on these predictions: {decision.shown()}. The bootstrap tuned it again in every "
-            "resample, so that the score is corrected for it."
-        )
-        return (Note("W218", text),)
