@@ -17,7 +17,6 @@ from ..tables.roles import EVENT_NAME, TIME_NAME, named_like, words_of
 from ..targets import LARGEST
 from .leaks import leaks, numbers_of
 
-_ORDER = list(SEVERITIES.values())
 #: With fewer rows or groups every estimate is uncertain.
 FEW_ROWS = 20
 #: Beginnings of words, in several languages, for what is known only after an outcome: how long a patient was followed,
@@ -72,7 +71,7 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
         read, other = ("classes", "regression") if data.task == "multiclass" else ("numbers", "multiclass")
         text = f"The target has {len(np.unique(data.y))} different whole numbers and is read as {read}. If not so: "
         found.append(Note("S801", f"{text}--task {other}."))
-    return sorted(found, key=lambda note: _ORDER.index(note.severity))
+    return sorted(found, key=lambda note: [*SEVERITIES].index(note.code[0]))
 
 
 def _rows(data: Dataset, cv: int) -> Iterator[Note]:

@@ -128,14 +128,6 @@ def _call(function: str, module: str, given: dict[str, Any]) -> int:
     return int(command(given))
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        from .. import __version__
-
-        print(f"sober {__version__}")
-        raise typer.Exit
-
-
 # ---- the commands --------------------------------------------------------------------------------------------------
 def _add(function: str, module: str, help: str, *names: str, **own: Any) -> None:
     """Add a command with its options, keys of `OPTIONS` and its own: a function of a module of this package."""
@@ -215,13 +207,13 @@ _add(
 )  # fmt: skip
 
 
-@app.callback()
-def _top(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
-) -> None:
-    pass
+@app.callback(invoke_without_command=True)
+def _top(version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False) -> None:
+    if version:
+        from .. import __version__
+
+        print(f"sober {__version__}")
+        raise typer.Exit
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -43,11 +43,23 @@ def correct(given: dict[str, Any]) -> int:
         notes.extend(table.notes)
         found = recognise(table.frame, settings, settings.metric[0] if settings.metric else None)
     with noted() as warned:
-        estimates = _judged(found, settings, given)
+        if isinstance(found, FoldScores):
+            if len(settings.metric) > 1:
+                raise SoberError("E114", "Fold scores are corrected by the metric that selected. Give one --metric.")
+            estimates = judge(found, random_state=settings.seed)
+        else:
+            positive = None
+            if settings.positive is not None or not found.names_no_class():
+                asked = [metrics.get(name) for name in settings.metric]
+                positive = positive_label(found.classes, asked, settings.positive)
+            estimates = judge_predictions(
+                found, list(settings.metric), force=given["force"], pos_label=positive,
+                n_jobs=settings.jobs, fixed_models=given["fixed_models"], **judging(settings),
+            )  # fmt: skip
     first = next(iter(estimates.values()))
-    about: dict[str, Any] = {"tool": "fold scores", "winner": first._winner(), "n_folds": first.n_folds}
     size = [count(first.n_configurations, "configuration")]
     if isinstance(found, FoldScores):
+        about: dict[str, Any] = {"tool": "fold scores", "winner": first._winner(), "n_folds": first.n_folds}
         size.insert(0, count(len(found.first), "fold"))
     else:
         about = {"tool": found.tool, "winner": first._winner(), "n_rows": first.n_samples}
@@ -61,20 +73,6 @@ def correct(given: dict[str, Any]) -> int:
     if not isinstance(found, FoldScores) and settings.aggregate == "pooled":
         rows.append(("", "plain CV pools the folds; most tools print the mean over folds, which can differ"))
     return _show(screen, estimates, [*notes, *first.notes, *warned], about, rows)
-
-
-def _judged(found: FoldScores | ToolPredictions, settings: Settings, given: Mapping[str, Any]) -> dict[str, Estimate]:
-    if isinstance(found, FoldScores):
-        if len(settings.metric) > 1:
-            raise SoberError("E114", "Fold scores are corrected by the metric that selected. Give one --metric.")
-        return judge(found, random_state=settings.seed)
-    positive = None
-    if settings.positive is not None or not found.names_no_class():
-        positive = positive_label(found.classes, [metrics.get(name) for name in settings.metric], settings.positive)
-    return judge_predictions(
-        found, list(settings.metric), force=given["force"], pos_label=positive,
-        n_jobs=settings.jobs, fixed_models=given["fixed_models"], **judging(settings),
-    )  # fmt: skip
 
 
 def _show(
@@ -106,10 +104,9 @@ def _again(screen: Screen, given: dict[str, Any], settings: Settings) -> int:
     others = [name.replace("_", "-") for name in asked if name not in ("metric", "positive", "jobs")]
     if others:
         raise SoberError("E808", f"{given['predictions']} is a run, which knows its own --{others[0]}. Leave it out.")
+    folder = RunFolder(given["predictions"]).check()
     with noted() as warned:
-        results, found = judge_again(
-            RunFolder(given["predictions"]).check(), settings.metric, settings.positive, given["jobs"]
-        )
+        results, found = judge_again(folder, settings.metric, settings.positive, given["jobs"])
     about = {
         "tool": "sober", "winner": results.winner, "selected_by": results.score.metric, "n_rows": results.data["rows"],
         "n_configurations": results.n_configurations,

@@ -22,14 +22,13 @@ BROKEN = frozenset({"E117", "E315", "E505", "E506", "E602"})
 _Usage = typer.BadParameter.__mro__[2]
 
 
-def exit_code_of(problem: BaseException, debug: bool) -> int:
-    """Say in one sentence what has ended a command; `debug` shows the traceback of a failure."""
-    code, sentence = _read(problem)
-    if debug and code in (FAILED, BAD):
-        traceback.print_exception(problem)
-    if sentence:
-        tell(sentence)
-    return code
+#: Words of other tools for our options, which look nothing like them.
+MEANT = {
+    "folds": "--cv", "k": "--cv", "n-folds": "--cv", "scoring": "--metric", "loss": "--metric", "groups": "--group",
+    "random-state": "--seed", "n-jobs": "--jobs", "threads": "--jobs", "n-repeats": "--repeats", "label": "--target",
+    "y": "--target", "outcome": "--target", "out": "--output", "timeout": "--max-time", "patient": "--group",
+    "exclude": "--ignore", "force": "--overwrite", "status": "--event",
+}  # fmt: skip
 
 
 def signal_of(problem: BaseException | None) -> tuple[int, str]:
@@ -49,48 +48,41 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
 
 
-def _read(problem: BaseException) -> tuple[int, str]:
+def exit_code_of(problem: BaseException, debug: bool) -> int:
+    """Say in one sentence what has ended a command; `debug` shows the traceback of a failure."""
     from ..errors import SoberError
 
+    code, sentence = FAILED, f"Failed with {type(problem).__name__}: {problem}"[:312]
+    sentence += ". This should not happen; --debug shows where. [E839]"
     if isinstance(problem, typer.Exit):
-        return problem.exit_code, ""
-    if isinstance(problem, SoberError):
-        return FAILED if problem.code in BROKEN else BAD, str(problem)
-    if isinstance(problem, _Usage):
-        return BAD, _usage(problem)
-    if isinstance(problem, (KeyboardInterrupt, typer.Abort)):
+        code, sentence = problem.exit_code, ""
+    elif isinstance(problem, SoberError):
+        code, sentence = FAILED if problem.code in BROKEN else BAD, str(problem)
+    elif isinstance(problem, _Usage):
+        usage: Any = problem
+        code, said, context = BAD, usage.format_message().rstrip("."), usage.ctx
+        meant = MEANT.get(str(getattr(usage, "option_name", "")).lstrip("-"))
+        if context is not None and any(meant in parameter.opts for parameter in context.command.params):
+            said = f"No such option: {usage.option_name}. Did you mean {meant}?"
+        path = "sober" if context is None else context.command_path
+        sentence = f"{said}{'' if said.endswith('?') else '.'} See {path} --help. [E808]"
+    elif isinstance(problem, (KeyboardInterrupt, typer.Abort)):
         number, word = signal_of(problem)
-        return 128 + number, f"{word}."
-    if isinstance(problem, BrokenPipeError) or isinstance(problem.__context__, BrokenPipeError):
+        code, sentence = 128 + number, f"{word}."
+    elif isinstance(problem, BrokenPipeError) or isinstance(problem.__context__, BrokenPipeError):
         # `| head` has seen enough; what is left in buffers goes nowhere, or Python would complain when it ends.
+        code, sentence = DONE, ""
         with suppress(OSError, ValueError, AttributeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE, ""
-    if isinstance(problem, SystemExit):
-        return problem.code if isinstance(problem.code, int) else FAILED, ""
-    if isinstance(problem, MemoryError):
-        return FAILED, "The memory is not enough. Use fewer rows, --jobs 1, or a smaller preset. [E506]"
-    if isinstance(problem, OSError) and problem.strerror:
+    elif isinstance(problem, SystemExit):
+        code, sentence = problem.code if isinstance(problem.code, int) else FAILED, ""
+    elif isinstance(problem, MemoryError):
+        sentence = "The memory is not enough. Use fewer rows, --jobs 1, or a smaller preset. [E506]"
+    elif isinstance(problem, OSError) and problem.strerror:
         where = f": {problem.filename}" if problem.filename else ""
-        return FAILED, f"{problem.strerror}{where}. The system refused; what was written before is kept. [E506]"
-    said = f"{type(problem).__name__}: {problem}"[:300]
-    return FAILED, f"Failed with {said}. This should not happen; --debug shows where. [E839]"
-
-
-#: Words of other tools for our options, which look nothing like them.
-MEANT = {
-    "folds": "--cv", "k": "--cv", "n-folds": "--cv", "scoring": "--metric", "loss": "--metric", "groups": "--group",
-    "random-state": "--seed", "n-jobs": "--jobs", "threads": "--jobs", "n-repeats": "--repeats", "label": "--target",
-    "y": "--target", "outcome": "--target", "out": "--output", "timeout": "--max-time", "patient": "--group",
-    "exclude": "--ignore", "force": "--overwrite", "status": "--event",
-}  # fmt: skip
-
-
-def _usage(problem: Any) -> str:
-    """Say what was wrong with the words of a command, and whose help tells the right ones."""
-    said = problem.format_message().rstrip(".")
-    meant = MEANT.get(str(getattr(problem, "option_name", "")).lstrip("-"))
-    if problem.ctx is not None and any(meant in parameter.opts for parameter in problem.ctx.command.params):
-        said = f"No such option: {problem.option_name}. Did you mean {meant}?"
-    path = problem.ctx.command_path if problem.ctx is not None else "sober"
-    return f"{said}{'' if said.endswith('?') else '.'} See {path} --help. [E808]"
+        sentence = f"{problem.strerror}{where}. The system refused; what was written before is kept. [E506]"
+    if debug and code in (FAILED, BAD):
+        traceback.print_exception(problem)
+    if sentence:
+        tell(sentence)
+    return code

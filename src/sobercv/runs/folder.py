@@ -75,9 +75,8 @@ def is_ordinary(path: Path) -> bool:
         return False
     if not stat.S_ISREG(kind):
         what = "a link" if stat.S_ISLNK(kind) else "a folder" if stat.S_ISDIR(kind) else "no ordinary file"
-        raise SoberError(
-            "E809", f"{str(path)!r} is {what}, and sober reads and writes ordinary files only. Move it away."
-        )
+        text = f"{str(path)!r} is {what}, and sober reads and writes ordinary files only. Move it away."
+        raise SoberError("E809", text)
     return True
 
 
@@ -123,9 +122,8 @@ class RunFolder:
             is_ordinary(self / LOCK)
             lock.acquire()
         except Timeout:
-            raise SoberError(
-                "E501", f"Another run is writing to {self._name}. Wait until it ends, or name another folder."
-            ) from None
+            text = f"Another run is writing to {self._name}. Wait until it ends, or name another folder."
+            raise SoberError("E501", text) from None
         except NotImplementedError:  # the file system has no locks: the run goes on without
             pass
         except OSError as error:
@@ -145,9 +143,8 @@ class RunFolder:
         """Refuse what is no folder of a run."""
         inside = self._inside()
         if not inside and not self.path.is_dir():
-            raise SoberError(
-                "E809", f"There is no run folder {self._name}. Make one with: sober fit ... -o {self.path}"
-            )
+            hint = f"Make one with: sober fit ... -o {self.path}"
+            raise SoberError("E809", f"There is no run folder {self._name}. {hint}")
         if SETTINGS not in inside:
             raise SoberError("E809", f"{self._name} holds no run of sober. Name the folder that `sober fit` wrote.")
         return self
@@ -193,9 +190,8 @@ class RunFolder:
         """Read a typed record; refuse what is damaged, or of another layout."""
         raw = read_file(self / name)
         if raw is None:
-            raise SoberError(
-                "E809", f"{self._name} lacks {name}: the run is not finished. Write: sober resume {self.path}"
-            )
+            hint = f"Write: sober resume {self.path}"
+            raise SoberError("E809", f"{self._name} lacks {name}: the run is not finished. {hint}")
         try:
             values = json.loads(raw, parse_constant=_refuse)
             if isinstance(values, dict) and values.get("format") != FORMAT:
@@ -211,9 +207,8 @@ class RunFolder:
 
     def damaged(self, name: str, reason: str) -> SoberError:
         """Say that a file of the run cannot be used."""
-        return SoberError(
-            "E809", f"{self.path / name} is damaged or edited ({reason}). Begin a new run, or restore the file."
-        )
+        text = f"{self.path / name} is damaged or edited ({reason}). Begin a new run, or restore the file."
+        return SoberError("E809", text)
 
 
 def _refuse(constant: str) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from .. import metrics
 from ..checks.planned_search import positive_label
@@ -12,7 +11,7 @@ from ..inference import Estimate, Question
 from ..inference.bootstrap import corrected
 from ..inference.tables import open_table
 from ..predictions import Predictions
-from ..targets import Target, task_name
+from ..targets import task_name
 from .folder import RunFolder
 from .predictions_file import stored_predictions
 from .prepare import judging
@@ -31,8 +30,7 @@ def judge_again(
     own = [score.metric for score in (results.score, *results.others)]
     wanted = [metrics.get(name) for name in names or own]
     asked = {metric.name: metric for metric in (metrics.get(own[0]), *wanted)}
-    table = stored_predictions(folder, task_name(str(results.data["task"])))
-    classes = [] if table.classes is None else table.classes.tolist()
+    classes = [*results.data.get("classes", ())]
     label = positive_label(classes, list(asked.values()), positive or settings.positive)
     if positive is not None:
         selecting = asked[own[0]]
@@ -45,7 +43,7 @@ def judge_again(
                 "may have selected another winner. Leave --positive out, or run sober fit with --positive "
                 f"{label}.",
             )
-    table = table if label is None else _with_positive(table, label)
+    table = stored_predictions(folder, task_name(results.data["task"]), label)
     for metric in asked.values():
         metric.check_target(table.target)
         _check_kept(metric, table)
@@ -65,19 +63,3 @@ def _check_kept(metric: metrics.Metric, table: Predictions) -> None:
                 f"only {', '.join(part.responses)}. Name the metric at sober fit, after the one that selects: models "
                 "that cannot give it are then left out.",
             )
-
-
-def _with_positive(table: Predictions, label: str) -> Predictions:
-    """Make a class the positive one; that is the second, of which single scores are."""
-    classes = table.target.classes
-    assert classes is not None
-    if classes.tolist().index(label) == 1:
-        positive = replace(table.target, positive=1)
-        return replace(table, target=positive, dropped=tuple(replace(g, target=positive) for g in table.dropped))
-    turned = {"predict": lambda v: 1 - v, "predict_proba": lambda v: 1.0 - v, "decision_function": lambda v: -v}
-    return replace(
-        table,
-        dropped=tuple(_with_positive(group, label) for group in table.dropped),
-        target=Target(table.task, 1 - table.y, classes[::-1], 1),
-        responses={name: turned[name](values) for name, values in table.responses.items()},
-    )

@@ -78,25 +78,25 @@ def _rows_of(table: Predictions, rows: Array) -> Any:
     return pa.table(columns)
 
 
-def stored_predictions(folder: RunFolder, task: TaskName) -> Predictions:
-    """Read the out-of-sample predictions of a run: of finished configurations, and of the dropped ones."""
+def stored_predictions(folder: RunFolder, task: TaskName, positive: Any = None) -> Predictions:
+    """Read the out-of-sample predictions of a run, of finished configurations and dropped ones; `positive`: a class."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
     try:
-        return _predictions(parquet.read_table(folder / FILE), task)
+        return _predictions(parquet.read_table(folder / FILE), task, positive)
     except (pa.ArrowException, OSError, KeyError, ValueError, IndexError) as error:
         raise folder.damaged(FILE, f"it cannot be read, {type(error).__name__}") from error
 
 
-def _predictions(table: Any, task: TaskName) -> Predictions:
+def _predictions(table: Any, task: TaskName, positive: Any) -> Predictions:
     rows, sample = np.unique(table[".row"].to_numpy(), return_inverse=True)
     sample = sample.reshape(-1)
     names, configuration = _codes(table[".config"])
     repeats, repeat = _codes(table["id"])
     n, c, r = len(rows), len(names), len(repeats)
     at, has = (sample, configuration, repeat), set(table.column_names)
-    present = _spread(np.ones(len(sample), bool), at, (n, c, r))
+    present, is_turned = _spread(np.ones(len(sample), bool), at, (n, c, r)), False
     if task == "survival":
         y = np.zeros(n, SURVIVAL)
         y["time"][sample], y["event"][sample] = table["truth_time"].to_numpy(), table["truth_event"].to_numpy()
@@ -105,11 +105,15 @@ def _predictions(table: Any, task: TaskName) -> Predictions:
         target = Target(task, _spread(table["truth"].to_numpy().astype(np.float64), (sample,), (n,)))
     else:
         labels, truth = _codes(table["truth"])
-        positive = 1 if len(labels) == 2 and labels[1] == "1" else None
-        target = Target(task, _spread(truth, (sample,), (n,)), np.array(labels, dtype=object), positive)
+        is_turned = positive is not None and labels.index(str(positive)) == 0
+        if is_turned:  # the second class is the positive one
+            labels, truth = labels[::-1], 1 - truth
+        has_positive = positive is not None or (len(labels) == 2 and labels[1] == "1")
+        classes = np.array(labels, dtype=object)
+        target = Target(task, _spread(truth, (sample,), (n,)), classes, 1 if has_positive else None)
     whole = Predictions(
         target=target,
-        responses={name: _spread(values, at, (n, c, r)) for name, values in _responses(table, target).items()},
+        responses={name: _spread(v, at, (n, c, r)) for name, v in _responses(table, target, is_turned).items()},
         seen=np.asarray(present.any(axis=1)),
         fold_of=_spread(_codes(table["id2"])[1], (sample, repeat), (n, r)),
         groups=_spread(table[GROUP].to_numpy().astype(np.int64), (sample,), (n,)) if GROUP in has else None,
@@ -131,16 +135,18 @@ def _predictions(table: Any, task: TaskName) -> Predictions:
     return replace(finished, dropped=tuple(part for part in parts if part is not finished))
 
 
-def _responses(table: Any, target: Target) -> dict[str, Array]:
-    """Return the responses of a long table, [M] or [M, K]."""
+def _responses(table: Any, target: Target, is_turned: bool) -> dict[str, Array]:
+    """Return the responses of a long table, [M] or [M, K]; `is_turned`: the first class has become the second."""
     columns = set(table.column_names)
     labels = [] if target.classes is None else target.classes.tolist()
     at_times = [name for name in columns if name.startswith(f"{PREDICTED}_survival_at(")]
     found = {name.removeprefix(PREDICTED + "_"): table[name].to_numpy() for name in at_times}
     if PREDICTED in columns:
-        found["decision_function" if labels else "predict"] = table[PREDICTED].to_numpy()
+        values = table[PREDICTED].to_numpy()
+        found["decision_function" if labels else "predict"] = -values if is_turned else values
     if f"{PREDICTED}_class" in columns:
-        found["predict"] = _codes(table[f"{PREDICTED}_class"])[1].astype(np.int8 if len(labels) < 128 else np.int32)
+        codes = _codes(table[f"{PREDICTED}_class"])[1].astype(np.int8 if len(labels) < 128 else np.int32)
+        found["predict"] = 1 - codes if is_turned else codes
     for start, name in ((PREDICTED, "predict_proba"), (DECISION, "decision_function")):
         if labels and {f"{start}_{label}" for label in labels} <= columns:
             values = np.stack([table[f"{start}_{label}"].to_numpy() for label in labels], axis=1)

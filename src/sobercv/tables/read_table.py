@@ -68,9 +68,8 @@ def read(source: str | Path, settings: Settings | None = None, *, schema: Schema
     settings = settings or Settings()
     kind = _format(raw, path, name)
     if settings.sheet is not None and kind != "xlsx":
-        raise SoberError(
-            "E808", f"{name} is no Excel file: it has no sheet {settings.sheet[:40]!r}. Leave --sheet out."
-        )
+        text = f"{name} is no Excel file: it has no sheet {settings.sheet[:40]!r}. Leave --sheet out."
+        raise SoberError("E808", text)
     has_header = settings.header is not False if schema is None else schema.has_header
     if kind in ("csv", "tsv"):
         cells = read_delimited(raw, name, "\t" if kind == "tsv" else None, has_header)

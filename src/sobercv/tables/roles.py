@@ -83,15 +83,26 @@ def assign(frame: Any, settings: Settings | None = None, **given: Any) -> Datase
     kept = frame.loc[keep]
     notes: tuple[Note, ...] = ()
     if len(names) == 2:
-        y, notes = survival_target(kept, names, settings.event_value)
+        y, notes = _survival(kept, names[0], names[1], settings.event_value)
         task, is_guess = "survival", False
     else:
         y, task, is_guess = _labels_or_numbers(kept[names[0]].infer_objects(), names[0], settings.task)
     X = kept.drop(columns=list(others)).reset_index(drop=True)
     if not len(X.columns):
         raise SoberError("E818", "No column is left to learn from. The table needs columns beside the target.")
+    by, groups = settings.group or settings.id, None
+    if by is not None:
+        if n := int(kept[by].isna().sum()):
+            rows = "row" if n == 1 else "rows"
+            raise SoberError("E107", f"{by!r} is missing in {n} {rows}. Give every row one, or leave those rows out.")
+        codes = kept[by].astype(str).factorize()[0]
+        if settings.group is not None or codes.max() + 1 < len(codes):  # an id that occurs once makes no groups
+            if codes.max() < 2:
+                how_many = "one value" if codes.max() == 0 else "two different values"
+                raise SoberError("E106", f"{by!r} has only {how_many}; folds need at least 3 groups.")
+            groups = np.asarray(codes)
     return Dataset(
-        X, y, _groups(kept, settings), task, tuple(names), np.flatnonzero(keep), int((~keep).sum()), is_guess, others,
+        X, y, groups, task, tuple(names), np.flatnonzero(keep), int((~keep).sum()), is_guess, others,
         notes, kept[[c for c, role in others.items() if role == "ignored"]].reset_index(drop=True),
         None if settings.weight is None else _weights(kept[settings.weight], settings.weight),
     )  # fmt: skip
@@ -205,48 +216,42 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
     return values, "binary" if len(distinct) == 2 else "multiclass", is_guess
 
 
-def survival_target(kept: Any, names: list[str], value: str | None = None) -> tuple[Array, tuple[Note, ...]]:
+def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Array, tuple[Note, ...]]:
     """Return records of (event, time); where `value` says which cause is meant, all others count as not seen."""
-    time, times = names[0], kept[names[0]]
-    seen, notes = _events(kept[names[1]], names[1], value)
+    times, notes = kept[time], tuple[Note, ...]()
+    written = kept[event].astype(object).map(_written)
+    counts = written.value_counts().sort_index()
+    if value is None:
+        if not set(counts.index) <= {"0", "1", "True", "False"}:
+            raise SoberError(
+                "E112",
+                f"The event {event[:40]!r} must be 1 (seen) or 0 (censored); it holds {_counted(counts)}. Write "
+                "--event-value with the one that means seen; all others then count as censored.",
+            )
+        seen = written.isin(["1", "True"]).to_numpy(np.float64)
+    else:
+        wanted = _written(value.strip())
+        if wanted not in counts.index:
+            raise SoberError("E112", f"The event {event[:40]!r} is never {value[:30]!r}: it holds {_counted(counts)}.")
+        seen, others = (written == wanted).to_numpy(np.float64), counts.drop(wanted)
+        causes = others.drop([v for v in ("0", "False") if v in others.index])
+        if len(causes) and len(others) > 1:
+            verb = "counts" if len(causes) == 1 else "count"
+            text = (
+                f"Only {value[:30]!r} of {event[:40]!r} counts as the event; {_counted(causes)} {verb} as censored. "
+                "Competing risks are ignored: the model ranks the risk of this cause as if the others did not exist."
+            )
+            notes = (Note("W813", text, (event,)),)
     if kind_of(times.dtype) != "number":
         raise SoberError("E112", f"The time {time!r} must hold numbers, such as days. Convert it.")
     times = times.to_numpy(np.float64)
     if not np.isfinite(times).all() or (times < 0).any():
         raise SoberError("E112", f"The time {time!r} holds negative or infinite values. Correct those rows.")
     if seen.sum() < 2:
-        raise SoberError("E112", f"The event {names[1]!r} was seen {int(seen.sum())} times; two is the least.")
+        raise SoberError("E112", f"The event {event!r} was seen {int(seen.sum())} times; two is the least.")
     if len(np.unique(times)) == 1:
         raise SoberError("E112", f"The time {time!r} is the same in every row, so nothing can be learned.")
     return survival_of(np.column_stack([seen, times])), notes
-
-
-def _events(column: Any, name: str, value: str | None) -> tuple[Array, tuple[Note, ...]]:
-    """Return 1.0 where the event was seen and 0.0 where not."""
-    written = column.astype(object).map(_written)
-    counts = written.value_counts().sort_index()
-    if value is None:
-        if not set(counts.index) <= {"0", "1", "True", "False"}:
-            raise SoberError(
-                "E112",
-                f"The event {name[:40]!r} must be 1 (seen) or 0 (censored); it holds {_counted(counts)}. Write "
-                "--event-value with the one that means seen; all others then count as censored.",
-            )
-        return written.isin(["1", "True"]).to_numpy(np.float64), ()
-    wanted = _written(value.strip())
-    if wanted not in counts.index:
-        raise SoberError("E112", f"The event {name[:40]!r} is never {value[:30]!r}: it holds {_counted(counts)}.")
-    others = counts.drop(wanted)
-    causes = others.drop([v for v in ("0", "False") if v in others.index])
-    seen = (written == wanted).to_numpy(np.float64)
-    if not len(causes) or len(others) == 1:
-        return seen, ()
-    verb = "counts" if len(causes) == 1 else "count"
-    text = (
-        f"Only {value[:30]!r} of {name[:40]!r} counts as the event; {_counted(causes)} {verb} as censored. "
-        "Competing risks are ignored: the model ranks the risk of this cause as if the others did not exist."
-    )
-    return seen, (Note("W813", text, (name,)),)
 
 
 def _written(value: Any) -> str:
@@ -280,22 +285,3 @@ def _weights(column: Any, name: str) -> Array:
     if not values.any():
         raise SoberError("E107", f"The weight {name!r} is 0 in every row, so that no row counts. Name another column.")
     return values
-
-
-def _groups(kept: Any, settings: Settings) -> Array | None:
-    """Number the groups: by --group, else by an id that occurs more than once."""
-    name = settings.group or settings.id
-    if name is None:
-        return None
-    column = kept[name]
-    if column.isna().any():
-        n = int(column.isna().sum())
-        rows = "row" if n == 1 else "rows"
-        raise SoberError("E107", f"{name!r} is missing in {n} {rows}. Give every row one, or leave those rows out.")
-    codes = column.astype(str).factorize()[0]
-    if settings.group is None and codes.max() + 1 == len(codes):
-        return None
-    if codes.max() < 2:
-        how_many = "one value" if codes.max() == 0 else "two different values"
-        raise SoberError("E106", f"{name!r} has only {how_many}; folds need at least 3 groups.")
-    return np.asarray(codes)

@@ -77,6 +77,6 @@ def _limited(stream: Any, too_much: str) -> bytes:
     while part := stream.read(1 << 20):
         size += len(part)
         if size > MOST_BYTES:
-            raise SoberError("E801", too_much.format(f"{MOST_BYTES >> 20} MiB"))
+            raise SoberError("E801", too_much.replace("{}", f"{MOST_BYTES >> 20} MiB"))
         parts.append(part)
     return b"".join(parts)
