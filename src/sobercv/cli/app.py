@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
@@ -92,7 +93,7 @@ def _check_output(output: Path, run: Path, overwrite: bool, data: str | None) ->
         raise SoberError("E809", f"{name} already exists. Name another file with -o, or add --overwrite.")
 
 
-def _call(function: str, module: str, given: dict[str, Any]) -> int:
+def _call(function: str, module: str, /, **given: Any) -> int:
     """Check what was typed, then import the command and run it with its options, `asked` (settings), and `folder`."""
     found = checked({  # --no-header was typed where it is false, other switches were not
         name: str(value) if isinstance(value, Path) else value for name, value in given.items()
@@ -131,17 +132,14 @@ def _call(function: str, module: str, given: dict[str, Any]) -> int:
 # ---- the commands --------------------------------------------------------------------------------------------------
 def _add(function: str, module: str, help: str, *names: str, **own: Any) -> None:
     """Add a command with its options, keys of `OPTIONS` and its own: a function of a module of this package."""
-
-    def call(**given: Any) -> int:
-        return _call(function, module, given)
-
+    call: Any = partial(_call, function, module)
     described = {**{name: OPTIONS[name] for name in names}, **own}.items()
     parameters = []
     for name, kind in sorted(described, key=lambda each: each[1].__metadata__[0].rich_help_panel == ADVANCED):
         inner = kind.__origin__
         default = False if inner is bool else None if type(None) in get_args(inner) else inspect.Parameter.empty
         parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default))
-    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__signature__ = inspect.Signature(parameters)
     call.__annotations__ = {each.name: each.annotation for each in parameters}
     app.command(function, help=help)(call)
 

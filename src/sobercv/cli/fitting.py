@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SoberError
-from ..report.words import between, count, number
+from ..report.words import count
 from ..runs.fit import Deadline, execute
 from ..runs.folder import SETTINGS, RunFolder, write_file
 from ..runs.prepare import Prepared, begin, prepare
@@ -149,9 +149,8 @@ def show(screen: Screen, results: RunRecord, folder: RunFolder) -> None:
         rows.append(("winner", results.winner))
         rows.append(("race", f"{race}; {count(results.n_fits, 'model')} trained{results.models_included}"))
         for other in results.others:
-            held = "" if other.interval is None else f" ({between(other.interval, other.digits)})"
-            naive = f"plain CV {number(other.naive, other.digits)}"
-            rows.append(("also", f"{other.label}: {number(other.value, other.digits)}{held}, {naive}"))
+            held = f" ({other.ends})" if other.ends else ""
+            rows.append(("also", f"{other.label}: {other.honest}{held}, plain CV {other.claim}"))
         screen.out.print()
     if (folder / "report.html").exists():
         rows.append(("report", str(folder / "report.html")))

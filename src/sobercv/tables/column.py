@@ -55,12 +55,9 @@ class Marks(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
         """Return which values are such numbers, without spaces around them: boolean array, null where one is null."""
         return pc.match_substring_regex(values, self._pattern)
 
-    def numbers(self, values: Any) -> Any:
-        """Return the numbers that values stand for: float64 array, null where a value is no such number."""
-        return pc.cast(self.rewritten(pc.if_else(self.matches(values), values, _NOTHING)), pa.float64())
-
     def rewritten(self, values: Any) -> Any:
-        """Return such numbers as Python writes them."""
+        """Return numbers as Python writes them, null where a value is no such number."""
+        values = pc.if_else(self.matches(values), values, _NOTHING)
         if self.thousands:
             values = pc.replace_substring_regex(values, f"[{_SIGNS[self.thousands]}]", "")
         return pc.replace_substring(pc.replace_substring(values, self.decimal, "."), _MINUS, "-")
@@ -160,7 +157,7 @@ class Column(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def number(self, cell: str) -> float:
         """Return the number that a cell stands for, a limit for itself."""
-        return float(self.marks.numbers(without_limits(pa.array([cell])))[0].as_py() or 0.0)
+        return float(self.marks.rewritten(without_limits(pa.array([cell])))[0].as_py() or 0.0)
 
     @property
     def described(self) -> str:
@@ -270,13 +267,13 @@ def read_text(text: Any, column: Column) -> tuple[Any, list[str]]:
         made = is_true if fits.all() else np.where(fits, *with_gaps)
     else:
         plain = without_limits(cells) if column.limits else cells
-        found = column.marks.numbers(plain)
-        made = found.to_numpy(zero_copy_only=False)
+        written = column.marks.rewritten(plain)
+        made = pc.cast(written, pa.float64()).to_numpy(zero_copy_only=False)
         fits = ~np.isnan(made)
         with np.errstate(invalid="ignore"):  # infinite ones are not whole
-            is_whole = found.null_count == 0 and len(made) and (made % 1 == 0).all()
+            is_whole = written.null_count == 0 and len(made) and (made % 1 == 0).all()
         if column.limits == "half":
             made = np.where(sides_of_limits(cells) < 0, made / 2, made)
         elif is_whole:
-            made = whole_numbers(column.marks.rewritten(plain), made)
+            made = whole_numbers(written, made)
     return made, cells.filter(pa.array(~fits & ~np.asarray(is_gap))).to_pylist()
