@@ -97,7 +97,7 @@ def simulated(options: Options, kind: str, n: int, c: int, sample: int) -> list[
             return of_threshold(decided.value, distance[decided.configuration], metric)
         return of_mix(decided, distance, metric, rng, single)
 
-    return claims(kind, y, chances_of(scores), range(c // FAMILY), truth, random_state=sample, fixed_models=True)
+    return claims(kind, y, chances_of(scores), range(c // FAMILY), truth, random_state=sample, interval="fixed_models")
 
 
 def of_threshold(value: float, distance: float, metric: str) -> float:

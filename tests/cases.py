@@ -170,7 +170,7 @@ class Case:
             folds=by_repeat.get("folds", np.zeros((n, r), int)),
             weight=self.options.get("sample_weight"),
             aggregate=self.options.get("aggregate", "pooled"),
-            within_folds=self.options.get("within_folds", False),
+            within_folds=self.options.get("aggregate") == "within_folds",
         )
 
     def predictions(self) -> Predictions:
@@ -246,7 +246,7 @@ def make(target: str, setting: str = "plain", seed: int = 0, n: int = 24, c: int
         options["sample_weight"] = rng.integers(1, 8, n) / 4  # dyadic, so that a weighted median is exact
     if setting in ("folds", "within_folds"):
         options["folds"] = np.stack([rng.permutation(np.arange(n) % 3) for _ in range(repeats)], axis=1)
-        options |= {"aggregate": "fold"} if setting == "folds" else {"within_folds": True}
+        options |= {"aggregate": "fold" if setting == "folds" else "within_folds"}
     if setting == "incomplete":
         options["seen"] = rng.random((n, repeats)) < 0.8
         options["seen"][:3], options["seen"][-1] = False, True

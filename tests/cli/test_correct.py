@@ -125,15 +125,12 @@ def test_what_people_see(sober, tmp_path):
 def test_the_interval_can_be_chosen(sober, tmp_path):
     TABLES["wide"].to_csv(tmp_path / "p.csv", index=False)
     given = ("correct", "p.csv", "--target", "y", "--metric", "roc_auc", "--json")
-    options = {"percentile": (), "calibrated": (), "fixed": ("--fixed-models",)}
-    scores = {
-        name: json.loads(sober(*given, "--interval", "calibrated" if name == "fixed" else name, *more).out)["score"]
-        for name, more in options.items()
-    }
+    names = ("percentile", "calibrated", "fixed_models")
+    scores = {name: json.loads(sober(*given, "--interval", name).out)["score"] for name in names}
     assert [s["interval_method"] for s in scores.values()] == ["percentile", "calibrated", "calibrated"]
     widths = {name: s["interval"][1] - s["interval"][0] for name, s in scores.items()}
     assert len(set(widths.values())) == 3
-    assert widths["fixed"] < widths["calibrated"]
+    assert widths["fixed_models"] < widths["calibrated"]
 
 
 def test_scores_of_an_unnamed_class_are_asked_about(sober, tmp_path):

@@ -31,7 +31,11 @@ def test_four_hospitals_are_held_out_in_turn(hospitals, sober):
     ended = sober("fit", "data.csv", *SMALL, "--group", "hospital", "--by", "sex", "-o", "run")
     assert ended.code == 0, ended.err
     record = json.loads((hospitals / "run" / "results.json").read_text())
-    assert (record["settings"]["cv"], record["settings"]["within_folds"], record["n_folds"]) == ("groups", True, 4)
+    assert (record["settings"]["cv"], record["settings"]["aggregate"], record["n_folds"]) == (
+        "groups",
+        "within_folds",
+        4,
+    )
     assert "--cv groups" in record["command"]
     sections = {section["name"]: section for section in record["summary"]["sections"]}
     assert {"by-hospital", "by-sex"} <= set(sections)

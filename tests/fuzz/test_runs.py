@@ -52,7 +52,7 @@ def ended(*arguments):
 # ---- settings files ------------------------------------------------------------------------------------------------
 NAMES = (
     "data", "target", "time", "event", "id", "group", "ignore", "task", "metric", "preset", "configurations", "cv",
-    "repeats", "aggregate", "stratify", "within-folds", "seed", "jobs", "max-time", "output", "json",
+    "repeats", "aggregate", "stratify", "seed", "jobs", "max-time", "output", "json",
     "quiet", "fast", "no-report", "folds", "tarket",
 )  # fmt: skip
 WORDS = ("data.csv", "y", "good", "useless", "quick", "paper", "roc_auc", "f1", "accuracy", "fold", "binary", "10m", "")

@@ -93,7 +93,7 @@ def test_fixed_models_draw_the_interval_together(data):
     """For two fixed columns it is then that of a paired comparison: draws judge 37 % of the samples, and vary more."""
     options = {"first": [1], "second": [2], "n_bootstraps": 2000, "random_state": 0}
     wide = sobercv.difference(data.y, data.predictions, "accuracy", **options)
-    near = sobercv.difference(data.y, data.predictions, "accuracy", fixed_models=True, **options)
+    near = sobercv.difference(data.y, data.predictions, "accuracy", interval="fixed_models", **options)
     right = data.predictions == data.y[:, None]
     paired = right[:, 1].astype(float) - right[:, 2]
     error = paired.std() / np.sqrt(len(paired))
@@ -102,8 +102,8 @@ def test_fixed_models_draw_the_interval_together(data):
     assert np.diff(wide.interval)[0] == pytest.approx(2 * 1.96 * 1.31 * error, rel=0.07)
     mixed = sobercv.greedy_ensemble(size=3)
     gains = [
-        sobercv.bbc(data.y, 0.1 + 0.8 * data.predictions, "accuracy", select=mixed, fixed_models=fixed, **OPTIONS)
-        for fixed in (False, True)
+        sobercv.bbc(data.y, 0.1 + 0.8 * data.predictions, "accuracy", select=mixed, interval=interval, **OPTIONS)
+        for interval in ("calibrated", "fixed_models")
     ]
     wide_gain, near_gain = (np.diff(one.gain_interval)[0] for one in gains)
     assert near_gain == pytest.approx(0.763 * wide_gain, rel=1e-3)
@@ -112,7 +112,7 @@ def test_fixed_models_draw_the_interval_together(data):
 def test_the_interval_reaches_nothing_where_both_select_the_same(data):
     winner = sobercv.bbc(data.y, data.predictions, "accuracy", **OPTIONS).winner
     found = sobercv.difference(
-        data.y, data.predictions, "accuracy", first=[winner], second="best", fixed_models=True, **OPTIONS
+        data.y, data.predictions, "accuracy", first=[winner], second="best", interval="fixed_models", **OPTIONS
     )
     assert found.value > 0  # resamples that take another one lose by it
     assert found.interval[0] == 0.0

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 
 import sobercv
 from sobercv import SoberError
@@ -36,7 +37,7 @@ TABLES = {
     "incomplete": (Y, np.ma.masked_array(PROBABILITIES, UNSEEN), "roc_auc", {}),
     "folds": (Y, PROBABILITIES, "roc_auc", {"by": "fold", "folds": FOLDS}),
     "mean over folds": (Y, PROBABILITIES, "roc_auc", {"aggregate": "fold", "folds": FOLDS}),
-    "within folds": (Y, PROBABILITIES, "roc_auc", {"within_folds": True, "folds": FOLDS}),
+    "within folds": (Y, PROBABILITIES, "roc_auc", {"aggregate": "within_folds", "folds": FOLDS}),
     "classes": (MANY, MANY_SAID, "balanced_accuracy", {}),
     "numbers": (NUMBERS, GUESSES, "r2", {}),
     "errors": (NUMBERS, GUESSES, "neg_mean_squared_error", {"groups": np.arange(N) // 2}),
@@ -111,16 +112,15 @@ def test_twenty_rows_that_are_all_right_are_not_certain():
 
 
 def test_fixed_models_make_it_narrower():
-    crossed, fixed = (
-        sobercv.bbc(Y, PROBABILITIES, "roc_auc", interval="calibrated", fixed_models=f) for f in (False, True)
-    )
+    crossed, fixed = (sobercv.bbc(Y, PROBABILITIES, "roc_auc", interval=i) for i in ("calibrated", "fixed_models"))
     assert crossed.interval[0] < fixed.interval[0] < fixed.interval[1] < crossed.interval[1]
 
 
-def test_fixed_models_mean_nothing_to_percentiles():
-    with pytest.raises(SoberError, match="fixed_models") as error:
-        sobercv.bbc(Y, PROBABILITIES, "roc_auc", interval="percentile", fixed_models=True)
-    assert error.value.code == "E114"
+def test_models_of_a_search_are_not_fixed():
+    search = sobercv.BBCSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, interval="fixed_models")
+    with pytest.raises(SoberError, match="cross-validates") as error:
+        search.fit(RNG.normal(size=(len(Y), 2)), Y)
+    assert error.value.code == "E122"
 
 
 def test_an_unknown_interval_is_refused():

@@ -44,7 +44,7 @@ def test_nested_selection_compares_within_folds_where_asked():
     rng = np.random.default_rng(0)
     shift = 100.0 * FOLDS[:, None] * np.array([1, 0])
     p = np.column_stack([Y + 0.3 * rng.normal(size=60), Y + 1.5 * rng.normal(size=60)]) + shift
-    pooled, within = (sobercv.nested(Y, p, "roc_auc", folds=FOLDS, within_folds=w) for w in (False, True))
+    pooled, within = (sobercv.nested(Y, p, "roc_auc", folds=FOLDS, aggregate=a) for a in ("pooled", "within_folds"))
     assert (pooled.winner, within.winner) == (1, 0)
     by_fold = [sobercv.naive(Y[f == FOLDS], p[f == FOLDS][:, :1], "roc_auc").value for f in range(5)]
     assert within.value == pytest.approx(np.mean(by_fold), abs=1e-12)
@@ -53,14 +53,14 @@ def test_nested_selection_compares_within_folds_where_asked():
 @pytest.mark.parametrize(
     ("options", "code", "says"),
     [
-        ({"aggregate": "mean"}, "E122", '"pooled" or "fold"; got .mean'),
+        ({"aggregate": "mean"}, "E122", '"within_folds"; got .mean'),
         ({"by": "row"}, "E122", '"sample" or "fold"; got .row'),
         ({"n_bootstraps": 0}, "E108", "n_bootstraps.*0"),
         ({"confidence_level": 95}, "E108", "95.*0.95"),
         ({"select": "worst"}, "E122", "worst"),
         ({"random_state": -1}, "E108", "random_state.*-1"),
         ({"by": "fold", "stratify": True}, "E114", "stratify"),
-        ({"within_folds": True}, "E114", "within_folds.*accuracy"),
+        ({"aggregate": "within_folds"}, "E114", "within_folds.*accuracy"),
         ({"n_jobs": 0}, "E108", "n_jobs"),
     ],
 )

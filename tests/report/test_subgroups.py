@@ -32,7 +32,7 @@ def test_each_subgroup_has_the_score_of_its_rows(search):
     found, centre, _ = search
     table = found.winner_predictions_
     for metric, score in (("roc_auc", roc_auc_score), ("accuracy", accuracy_score)):
-        rows = scores_by(table, centre, get(metric), 0.95, 0)
+        rows = scores_by(table, centre, get(metric).bind(table), 0.95, 0)
         assert [row.label for row in rows] == ["east", "north", "south", "west"]
         for row in rows:
             here = centre == row.label
@@ -46,7 +46,9 @@ def test_a_subgroup_of_one_class_has_no_score_and_is_not_drawn(search):
     found, _, y = search
     labels = np.where((np.arange(len(y)) < 8) & (y == "case"), "cases only", np.where(np.arange(len(y)) % 2, "a", "b"))
     (only,) = [
-        r for r in scores_by(found.winner_predictions_, labels, get("roc_auc"), 0.95, 0) if r.label == "cases only"
+        r
+        for r in scores_by(found.winner_predictions_, labels, get("roc_auc").bind(found.winner_predictions_), 0.95, 0)
+        if r.label == "cases only"
     ]
     assert only.score is None
     section = subgroup_section(found, "x", labels, held_out=False)
@@ -61,9 +63,9 @@ def test_an_interval_of_few_groups_is_no_narrower_than_one_of_rows(search):
     table = found.winner_predictions_
     assert table.groups is None
     labels = np.where(np.arange(180) % 2, "f", "m")
-    rows = scores_by(table, labels, get("roc_auc"), 0.95, 0)
+    rows = scores_by(table, labels, get("roc_auc").bind(table), 0.95, 0)
     groups = np.unique(centre, return_inverse=True)[1]
-    few = scores_by(replace(table, groups=groups), labels, get("roc_auc"), 0.95, 0)
+    few = scores_by(replace(table, groups=groups), labels, get("roc_auc").bind(table), 0.95, 0)
     assert all(b.variance >= a.variance for a, b in zip(rows, few, strict=True))
 
 
@@ -93,7 +95,13 @@ def test_a_new_one_is_never_more_certain_than_the_honest_score():
         low, high = found.estimate_.interval
         new = subgroup_section(found, "centre", centre.astype(str), held_out=True).charts[0].whiskers[-1]
         assert new.low <= low < high <= new.high
-        rows = scores_by(found.winner_predictions_, centre.astype(str), get("roc_auc"), 0.95, found.seed_)
+        rows = scores_by(
+            found.winner_predictions_,
+            centre.astype(str),
+            get("roc_auc").bind(found.winner_predictions_),
+            0.95,
+            found.seed_,
+        )
         alone = heterogeneity(np.array([r.score for r in rows]), np.array([r.variance for r in rows]))
         narrower += alone.high - alone.low < high - low
     assert narrower, "the subgroups alone would have said less than the whole"

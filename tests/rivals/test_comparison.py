@@ -64,7 +64,7 @@ def literal_nested_cv(estimator, grid, X, y, scoring, folds, aggregate="pooled",
             rows = [folds[j] for j in inner]
             if aggregate == "pooled":
                 parts, rows = [np.concatenate(parts)], [np.concatenate(rows)]
-            pairs = [np.prod(np.bincount(y[r])) if aggregate == "within" else 1 for r in rows]
+            pairs = [np.prod(np.bincount(y[r])) if aggregate == "within_folds" else 1 for r in rows]
             by_fold = [score(y[r], a, **weights(r)) for a, r in zip(parts, rows, strict=True)]
             by_value.append(np.average(by_fold, weights=pairs))
         chosen = answers(values[pick(by_value)], without(k), outer)
@@ -155,22 +155,21 @@ class Shifted(ClassifierMixin, BaseEstimator):
         return self.classes_[(self.decision_function(X) > 0).astype(int)]
 
 
-@pytest.mark.parametrize("within_folds", [False, True])
-def test_all_protocols_compare_within_folds_where_asked(within_folds):
+@pytest.mark.parametrize("aggregate", ["pooled", "within_folds"])
+def test_all_protocols_compare_within_folds_where_asked(aggregate):
     X, y = BREAST
     grid = {"shifted": [False, True]}
     folds = [test for _, test in StratifiedKFold(4).split(X, y)]
     options = {"protocols": ["naive", "tt", "ncv", "bbc"], "scoring": "roc_auc", "cv": 4, "n_bootstraps": 20}
-    found = sobercv.compare(Shifted(), grid, X, y, within_folds=within_folds, **options)
-    aggregate = "within" if within_folds else "pooled"
+    found = sobercv.compare(Shifted(), grid, X, y, aggregate=aggregate, **options)
     value, _ = literal_nested_cv(Shifted(), grid, X, y, "roc_auc", folds, aggregate=aggregate)
     assert found["ncv"].score == pytest.approx(value, abs=1e-12)
-    assert {row.winner for row in found.rows} == {int(within_folds)}
+    assert {row.winner for row in found.rows} == {int(aggregate == "within_folds")}
 
 
 def test_within_folds_needs_a_metric_that_ranks():
     with pytest.raises(SoberError, match=r"within_folds.*accuracy") as caught:
-        sobercv.compare(TREE, DEPTHS, *BREAST, within_folds=True, scoring="accuracy", cv=4)
+        sobercv.compare(TREE, DEPTHS, *BREAST, aggregate="within_folds", scoring="accuracy", cv=4)
     assert caught.value.code == "E114"
 
 

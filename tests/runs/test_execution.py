@@ -79,10 +79,10 @@ def test_options_that_warnings_recommend_reach_the_search(tmp_path):
     plain = prepared(tmp_path)
     folder, plain = begun_in(tmp_path, plain)
     results = execute(plain, folder, Deadline(), "none")
-    other = prepare(settings(tmp_path, stratify=True, within_folds=True))
+    other = prepare(settings(tmp_path, stratify=True, aggregate="within_folds"))
     changed = execute(other, folder, Deadline(), "none")
     assert changed.score != results.score
-    assert "--stratify --within-folds" in changed.command
+    assert "--aggregate within_folds --stratify" in changed.command
 
 
 def test_rows_without_a_subgroup_are_a_subgroup_of_their_own(tmp_path):
@@ -111,7 +111,7 @@ def test_a_disk_that_is_full_while_the_report_is_written_names_the_file(tmp_path
     folder, ready = begun_in(tmp_path, ready)
     execute(ready, folder, Deadline())
     before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    limit = (folder / "report.html").stat().st_size - 1
+    limit = (folder / "report.html").stat().st_size - 1000  # the times in it may be shorter now
     assert max((folder / n).stat().st_size for n in ("model.skops", "predictions.parquet")) < limit
     (folder / "results.json").unlink()
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))

@@ -330,7 +330,7 @@ GROUPS = np.arange(len(Y)) % 20
         ({"cv": ShuffleSplit(4, random_state=0)}, {}, "n_repeats=1.*KFold"),
         ({"drop": BootstrapDrop()}, {}, "`drop`.*drop=None"),
         ({"stratify": True}, {}, "`stratify`"),
-        ({"within_folds": True}, {}, "`within_folds`"),
+        ({"aggregate": "within_folds"}, {}, "within_folds"),
         ({"cv": KFold(5)}, {"groups": GROUPS}, "keep groups together"),
     ],
     ids=["repeats", "overlapping", "rule", "stratify", "within folds", "groups"],

@@ -265,8 +265,8 @@ def test_confidence_level_sets_the_interval_only():
 
 
 def test_within_folds_is_for_ranks():
-    one = search(scoring="roc_auc", within_folds=True, drop=None).fit(X, Y)
-    again = sobercv.bbc(None, one.predictions_, "roc_auc", within_folds=True, n_bootstraps=50, random_state=0)
+    one = search(scoring="roc_auc", aggregate="within_folds", drop=None).fit(X, Y)
+    again = sobercv.bbc(None, one.predictions_, "roc_auc", aggregate="within_folds", n_bootstraps=50, random_state=0)
     assert one.estimate_.draws.tolist() == again.draws.tolist()
     fits = []
 
@@ -276,7 +276,7 @@ def test_within_folds_is_for_ranks():
             return super().fit(X, y)
 
     with pytest.raises(SoberError, match="within_folds") as caught:
-        sobercv.BBCSearchCV(Counted(), {}, within_folds=True, scoring="accuracy").fit(X, Y)
+        sobercv.BBCSearchCV(Counted(), {}, aggregate="within_folds", scoring="accuracy").fit(X, Y)
     assert caught.value.code == "E114"
     assert not fits  # refused before anything was trained
 

@@ -121,7 +121,7 @@ BAD = [
     ("unknown error_score", search(error_score="ignore"), "E122", r"ignore"),
     ("a seed that is text", search(random_state="lucky"), "E123", r"str"),
     ("strata of a number", search(Ridge(), {"alpha": [1, 2]}, y=X[:, 0], stratify=True), "E114", r"stratify"),
-    ("ranks within folds of labels", search(within_folds=True), "E114", r"within_folds.*accuracy"),
+    ("ranks within folds of labels", search(aggregate="within_folds"), "E114", r"within_folds.*accuracy"),
     ("too few complexities", search(select=sobercv.simplest_within(0.1, complexity=[1])), "E101", r"complexity.*2"),
 ]  # fmt: skip
 
@@ -160,7 +160,7 @@ class Counted(GaussianNB):
 
 EARLY = {
     "aggregate": "mean", "drop": "yes", "select": 0, "refit": 0.5, "error_score": "ignore", "cv": 1,
-    "scoring": "concordance_index", "confidence_level": 95, "n_bootstraps": 0, "within_folds": True, "n_repeats": 0,
+    "scoring": "concordance_index", "confidence_level": 95, "n_bootstraps": 0, "n_repeats": 0,
 }  # fmt: skip
 
 

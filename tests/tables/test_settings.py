@@ -63,7 +63,7 @@ def test_the_command_repeats_the_run():
 
 
 def test_plain_data_and_back():
-    found = Settings(data="d", metric=("f1",), within_folds=True, max_time=60.0)
+    found = Settings(data="d", metric=("f1",), aggregate="within_folds", max_time=60.0)
     assert Settings(**checked(msgspec.json.decode(msgspec.json.encode(found)))) == found
     assert msgspec.json.decode(msgspec.json.encode(found), type=Settings) == found
 
@@ -92,5 +92,5 @@ def test_a_settings_file_that_cannot_be_used(tmp_path, text, said):
 
 
 def test_dashes_are_underscores(tmp_path):
-    (tmp_path / "sober.toml").write_text('max-time = "1m"\nwithin-folds = true\nno-report = true\n')
-    assert from_toml(tmp_path / "sober.toml") == {"max_time": 60, "within_folds": True, "no_report": True}
+    (tmp_path / "sober.toml").write_text('max-time = "1m"\naggregate = "within_folds"\nno-report = true\n')
+    assert from_toml(tmp_path / "sober.toml") == {"max_time": 60, "aggregate": "within_folds", "no_report": True}

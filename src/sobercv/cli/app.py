@@ -184,10 +184,6 @@ _add(
     "Correct what another tool predicted (tidymodels, caret, mlr3, ...), or judge a run by other metrics.",
     *_CORRECTED, *SHOWN,
     predictions=argument(str, "Out-of-fold predictions of another tool, or the folder of a run."),
-    fixed_models=option(
-        bool, ADVANCED, "The models were trained on other rows than these, so nothing was cross-validated.",
-        "--fixed-models",
-    ),
     force=option(bool, ADVANCED, "Continue although the answer could mislead.", "--force"),
 )  # fmt: skip
 _add(

@@ -53,8 +53,8 @@ def correct(given: dict[str, Any]) -> int:
                 asked = [metrics.get(name) for name in settings.metric]
                 positive = positive_label(found.classes, asked, settings.positive)
             estimates = judge_predictions(
-                found, list(settings.metric), force=given["force"], pos_label=positive,
-                n_jobs=settings.jobs, fixed_models=given["fixed_models"], **judging(settings),
+                found, list(settings.metric), force=given["force"], pos_label=positive, n_jobs=settings.jobs,
+                **judging(settings),
             )  # fmt: skip
     first = next(iter(estimates.values()))
     size = [count(first.n_configurations, "configuration")]
@@ -70,7 +70,7 @@ def correct(given: dict[str, Any]) -> int:
     if first.n_configurations > 1:
         rows.append(("tuning", first.gain_over(int(first.configurations[0])).sentence()))
     rows.append(("read as", f"{about['tool']}: {', '.join(size)}"))
-    if not isinstance(found, FoldScores) and settings.aggregate == "pooled":
+    if not isinstance(found, FoldScores) and settings.aggregate != "fold":
         rows.append(("", "plain CV pools the folds; most tools print the mean over folds, which can differ"))
     return _show(screen, estimates, [*notes, *first.notes, *warned], about, rows)
 
@@ -100,8 +100,7 @@ def _show(
 
 def _again(screen: Screen, given: dict[str, Any], settings: Settings) -> int:
     """Judge a finished run by other metrics, at the winner that it chose."""
-    asked = [*given["asked"], *(["fixed_models"] if given["fixed_models"] else [])]
-    others = [name.replace("_", "-") for name in asked if name not in ("metric", "positive", "jobs")]
+    others = [name.replace("_", "-") for name in given["asked"] if name not in ("metric", "positive", "jobs")]
     if others:
         raise SoberError("E808", f"{given['predictions']} is a run, which knows its own --{others[0]}. Leave it out.")
     folder = RunFolder(given["predictions"]).check()

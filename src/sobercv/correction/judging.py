@@ -78,7 +78,7 @@ class FoldScores:
                 "E307",
                 "Every configuration was judged on one split only, so there are no folds to resample. Search again "
                 "with cv=5 or more, or pass the hold-out predictions of all configurations to "
-                "sobercv.bbc(y, predictions, fixed_models=True).",
+                'sobercv.bbc(y, predictions, interval="fixed_models").',
             )
         kept = np.flatnonzero(np.all([~np.isnan(scores).any(axis=0) for scores in self.scores.values()], axis=0))
         if not len(kept):

@@ -28,8 +28,6 @@ def bbc(
     aggregate: str = "pooled",
     by: str = "sample",
     interval: str = "calibrated",
-    fixed_models: bool = False,
-    within_folds: bool = False,
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
     stratify: bool = False,
@@ -54,7 +52,7 @@ def bbc(
     groups : array-like [N], optional
         Samples of one group (patient, site) are resampled together.
     folds : array-like [N] or [N, R], optional
-        The fold in which each sample was held out. Needed by `aggregate="fold"`, `by="fold"` and `within_folds`.
+        The fold in which each sample was held out. Needed by `by="fold"` and by every `aggregate` but "pooled".
     sample_weight : array-like [N], optional
         Counts in every metric.
     pos_label : label, optional
@@ -64,21 +62,18 @@ def bbc(
     select : {"best"}, simplest_within(...), best_with_threshold(...), an ensemble or callable, default="best"
         The rule that picked the winner; re-run in every resample. A callable maps scores [B, C] to winners [B]. What
         selects more than a column (a threshold, a mix of configurations) is a `sobercv.inference.SelectionProcedure`.
-    aggregate : {"pooled", "fold"}, default="pooled"
-        Score all samples together, or take the mean over folds as scikit-learn does.
+    aggregate : {"pooled", "fold", "within_folds"}, default="pooled"
+        Score all samples together, or take the mean over folds as scikit-learn does. With "within_folds" metrics that
+        rank compare only samples of the same fold and repeat.
     by : {"sample", "fold"}, default="sample"
         Resample samples (BBC-CV) or folds (BBC-F).
-    interval : {"calibrated", "percentile"}, default="calibrated"
+    interval : {"calibrated", "fixed_models", "percentile"}, default="calibrated"
         The calibrated interval, which knows the metric's range and that a cross-validated score errs more than a
         bootstrap of samples shows, or the paper's percentiles of the draws. How each is made, and how often it covers:
         docs/evidence/intervals.md. Predictions alone do not tell how unstable the models are: the calibrated interval
         assumes what suits most, and is too narrow for, say, a lasso with more features than samples. A search can
-        measure it (`pair_models` of `BBCSearchCV`).
-    fixed_models : bool, default=False
-        The predictions are those of models that were trained on other data (a test set, an external cohort): nothing
-        was cross-validated, so that `interval="calibrated"` is narrower.
-    within_folds : bool, default=False
-        Metrics that rank compare only samples of the same fold and repeat.
+        measure it (`pair_models` of `BBCSearchCV`). "fixed_models" is the calibrated interval of models that were
+        trained on other data (a test set, an external cohort): nothing was cross-validated, so that it is narrower.
     n_bootstraps : int, default=1000
     confidence_level : float, default=0.95
     stratify : bool, default=False

@@ -222,7 +222,7 @@ def estimates(selector: Columns, draws: Draws) -> dict[str, Estimate]:
         # Medians are taken of what is best in the middle, and only percentiles know them.
         bounds = (INTERVALS[question.interval].of(seen) if metric.selects else None) or Percentile.of(seen)
         highest = max(naive, value, bounds.bounds((1.0 + question.level) / 2.0)[1])
-        is_other = bounds.name != question.interval
+        is_other = not isinstance(bounds, INTERVALS[question.interval])
         found[metric.name] = table.estimate(
             k,
             winner,

@@ -43,9 +43,9 @@ class Difference:
     value : float
         Corrected score of the first minus that of the second: `first.value - second.value`.
     interval : (float, float)
-        Percentiles of the draws; with `fixed_models` nearer together, as the draws of few absent samples vary more than
-        the whole table; with folds or groups wider, as Student's t is wider than the normal. It reaches 0 where both
-        select the same.
+        Percentiles of the draws; with `interval="fixed_models"` nearer together, as the draws of few absent samples
+        vary more than the whole table; with folds or groups wider, as Student's t is wider than the normal. It reaches
+        0 where both select the same.
     first, second : Estimate
         What each selection comes to.
     draws : array [B]

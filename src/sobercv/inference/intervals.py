@@ -229,4 +229,4 @@ def compromise(naive: float, corrected: float, scores: Array, range_: tuple[floa
 
 
 #: What `interval=` takes.
-INTERVALS: dict[str, type[Interval]] = {"percentile": Percentile, "calibrated": Calibrated}
+INTERVALS: dict[str, type[Interval]] = {"percentile": Percentile, "calibrated": Calibrated, "fixed_models": Calibrated}

@@ -194,8 +194,8 @@ def scales(values: Array, fold: Array) -> Iterator[Note]:
         yield warned(
             "W203",
             f"The winner's scores differ in level between folds ({100 * strength:.0f} % of their rank variance), so "
-            "samples of different folds may not be comparable. Use within_folds=True (--within-folds) or "
-            "aggregate='fold' (--aggregate fold), or calibrate.",
+            "samples of different folds may not be comparable. Use aggregate='within_folds' or "
+            "aggregate='fold' (--aggregate), or calibrate.",
         )
         return
     for apart in np.flatnonzero(np.bincount(fold) >= 5):
@@ -208,6 +208,6 @@ def scales(values: Array, fold: Array) -> Iterator[Note]:
                 f"Fold {apart + 1} gives scores on another level than the others ("
                 f"{'higher' if share > 0.5 else 'lower'} in {100 * max(share, 1 - share):.0f} % of the pairs of a "
                 "sample of it and one of another), so samples of different folds may not be comparable. Look at its "
-                "rows, or use within_folds=True or aggregate='fold'.",
+                "rows, or use aggregate='within_folds' or aggregate='fold'.",
             )
             return

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from .. import seeds, threads
 from ..containers import Array, check_level, whole_number
@@ -23,9 +23,13 @@ from .selection import RULES, SelectionRule, best
 
 MetricLike = str | Metric | Callable[..., Any]
 
-ALLOWED: dict[str, Collection[str]] = {"aggregate": ("pooled", "fold"), "by": ("sample", "fold"), "interval": INTERVALS}
+ALLOWED: dict[str, Collection[str]] = {
+    "aggregate": get_args(Aggregate),
+    "by": ("sample", "fold"),
+    "interval": INTERVALS,
+}
 #: What a procedure goes with: all else has no meaning, or has not been tested, where more than a column is selected.
-_WITH_PROCEDURE = {"aggregate": "pooled", "by": "sample", "within_folds": False}
+_WITH_PROCEDURE = {"aggregate": "pooled", "by": "sample"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +41,6 @@ class Question:
     aggregate: Aggregate = "pooled"
     by: Literal["sample", "fold"] = "sample"  # what is resampled
     interval: str = "calibrated"
-    fixed_models: bool = False  # whether the models were trained on other data, so that nothing was cross-validated
-    within_folds: bool = False
     stratify: bool = False
     n_bootstraps: int = 1000
     level: float = 0.95  # of the interval
@@ -48,6 +50,7 @@ class Question:
     procedure: SelectionProcedure | None = None  # what selects more than a column, in the place of the rule
     first: Metric = field(init=False)  # the metric that selects
     n_threads: int = field(init=False)
+    fixed_models: bool = field(init=False)  # whether the models were trained on other data: nothing was cross-validated
     needs_folds: bool = field(init=False)  # whether the question means nothing without folds
     needs_standard_errors: bool = field(init=False)  # whether the rule must be told those of the configurations
     makes_labels: bool = field(init=False)  # whether the procedure makes labels, so that none need be predicted
@@ -99,7 +102,8 @@ class Question:
             aggregate="fold" if self.by == "fold" else self.aggregate,
             first=self.metrics[0],
             n_threads=threads.count(self.n_jobs),
-            needs_folds="fold" in (self.by, self.aggregate) or self.within_folds,
+            fixed_models=self.interval == "fixed_models",
+            needs_folds=self.by == "fold" or self.aggregate != "pooled",
             needs_standard_errors=bool(getattr(self.select, "needs_standard_errors", False)),
             makes_labels=self.procedure is not None and self.procedure.makes_labels,
         )
@@ -108,8 +112,6 @@ class Question:
 
     def _problems(self) -> Iterator[str]:
         """What cannot be meant, in sentences."""
-        if self.fixed_models and self.interval != "calibrated":
-            yield '`fixed_models` narrows the interval "calibrated" only. Leave it out, or leave out `interval`.'
         if self.by == "fold" and self.stratify:
             yield '`stratify` draws samples within classes; by="fold" draws folds. Leave one of them out.'
         if self.stratify and self.metrics[0].task == "regression":
@@ -117,8 +119,8 @@ class Question:
         name = self.metrics[0].name
         if not self.metrics[0].selects:
             yield f'{name} has no "higher is better" direction, so it cannot select. List it after one that does.'
-        if self.within_folds and not any(metric.pools_scores for metric in self.metrics):
-            yield f"`within_folds` is for metrics that rank samples; {name} does not, roc_auc does. Leave it out."
+        if self.aggregate == "within_folds" and not any(metric.pools_scores for metric in self.metrics):
+            yield f'aggregate="within_folds" is for metrics that rank samples; {name} does not, roc_auc does.'
         for option, value in _WITH_PROCEDURE.items():
             if self.procedure is not None and getattr(self, option) != value:
                 given = getattr(self, option)
@@ -139,9 +141,13 @@ class Question:
         told = getattr(self.select, "for_configurations", None)
         return self.select if told is None else told(configurations)
 
+    def pooled(self) -> Question:
+        """Ask the same of the samples of all folds together, where the mean over folds was asked for."""
+        return replace(self, aggregate="pooled") if self.aggregate == "fold" else self
+
     def bind(self, table: Predictions, metric: Metric | None = None) -> Scorer:
         """Bind one metric (default: the one that selects) to a table."""
         metric = self.first if metric is None else metric
         # Among several metrics only those that rank can compare within folds.
-        within_folds = self.within_folds and metric.pools_scores
-        return metric.bind(table, aggregate=self.aggregate, within_folds=within_folds, n_jobs=self.n_jobs)
+        only_pooled = self.aggregate == "within_folds" and not metric.pools_scores
+        return metric.bind(table, aggregate="pooled" if only_pooled else self.aggregate, n_jobs=self.n_jobs)

@@ -107,10 +107,9 @@ class Table:
     ) -> None:
         question = question.for_target(predictions.target)
         if judges is not None:  # the calibrated interval uses the plain score, which the proposer has made too good
-            question = replace(question, interval="percentile", fixed_models=False)
+            question = replace(question, interval="percentile")
         if question.needs_folds and not predictions.folds_known:
-            wishes = {'`by="fold"`': question.by == "fold", '`aggregate="fold"`': question.aggregate == "fold"}
-            wish = next((wish for wish, is_wished in wishes.items() if is_wished), "`within_folds=True`")
+            wish = '`by="fold"`' if question.by == "fold" else f'`aggregate="{question.aggregate}"`'
             raise SoberError("E113", f"{wish} needs to know the folds. Pass `folds=`, one entry per sample.")
         self.given, self.counts, self.question = predictions, counts, question
         self.predictions = held = predictions if predictions.is_complete else predictions.only_seen()

@@ -24,7 +24,8 @@ from . import blocks
 if TYPE_CHECKING:
     from .confusion import AtCuts
 
-Aggregate = Literal["pooled", "fold"]
+#: Score all samples together, or fold by fold; "within_folds" compares only samples of the same fold.
+Aggregate = Literal["pooled", "fold", "within_folds"]
 #: A metric bound to a part, in its natural direction, where a loss stays a loss: (counts [B, N], picked [B] or None) ->
 #: the score of every configuration [B, C], or that of configuration picked[b] in resample b [B, 1].
 Core = Callable[[Array, Array | None], Array]
@@ -174,13 +175,14 @@ class Metric:
         predictions: Predictions,
         *,
         aggregate: Aggregate = "pooled",
-        within_folds: bool = False,
         n_jobs: int | None = None,
     ) -> Scorer:
         """Prepare for many resamples: sort, compare and square once."""
         self.check_target(predictions.target)
-        if within_folds and not self.pools_scores:
-            raise SoberError("E114", f"`within_folds` is for metrics that rank samples; {self.name} does not.")
+        if aggregate == "within_folds" and not self.pools_scores:
+            raise SoberError(
+                "E114", f'aggregate="within_folds" is for metrics that rank samples; {self.name} does not.'
+            )
         weight = predictions.sample_weight
         if weight is not None and not self.takes_weights:
             raise SoberError("E114", f"{self.name} cannot count `sample_weight`. Leave it out.")
@@ -199,7 +201,7 @@ class Metric:
                 places.append(None if len(here) == predictions.n_samples else here)
                 rows: Any = slice(None) if places[-1] is None else here
                 among = np.zeros_like(here)
-                if within_folds:
+                if aggregate == "within_folds":
                     among = np.unique(predictions.fold_of[here, r], return_inverse=True)[1].reshape(-1)
                 part = Part(
                     y=predictions.y[rows],

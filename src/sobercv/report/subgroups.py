@@ -15,7 +15,7 @@ from scipy import stats
 from ..containers import Array
 from ..inference import Estimate
 from ..inference.units import Units
-from ..metrics import Metric
+from ..metrics import Metric, Scorer
 from ..predictions import Predictions
 from .evidence import padded
 from .records import Chart, Section, Table, Whisker
@@ -70,11 +70,9 @@ def heterogeneity(scores: Array, variances: Array, level: float = 0.95) -> Heter
     return Heterogeneity(float(centre @ share), float(np.sqrt(tau2)), float(low), float(high))
 
 
-def scores_by(
-    table: Predictions, labels: Array, metric: Metric, level: float, seed: int, within_folds: bool = False
-) -> list[Subgroup]:
+def scores_by(table: Predictions, labels: Array, scorer: Scorer, level: float, seed: int) -> list[Subgroup]:
     """Score the winner's predictions within each subgroup, with a bootstrap of the rows, or groups, inside it."""
-    found, scorer = [], metric.bind(table, within_folds=within_folds and metric.pools_scores, n_jobs=1)
+    found = list[Subgroup]()
     is_event = table.y["event"] if table.task == "survival" else None
     if table.n_classes == 2:
         is_event = table.y == (1 if table.target.positive is None else table.target.positive)
@@ -110,7 +108,7 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
         return None
     estimates = list(search.estimate_.values())[:3] if search.multimetric_ else [search.estimate_]
     by_metric = [
-        scores_by(table, labels, metric, level, search.seed_, question.within_folds)
+        scores_by(table, labels, question.pooled().bind(table, metric), level, search.seed_)
         for metric, _ in zip(question.metrics, estimates, strict=False)
     ]
     scored = [s for s in by_metric[0] if s.score is not None]

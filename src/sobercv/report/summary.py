@@ -126,7 +126,7 @@ def summarize_numbers(
         early = f"; with early dropping, in the manner of BCED-CV (BBCD-CV): {count(dropped, 'configuration')} dropped"
     by_fold = search.question_.aggregate == "fold"
     rule = "mean over folds" if by_fold else "score of all out-of-sample predictions together"
-    rule += ", which ranks rows of the same fold only" if search.question_.within_folds else ""
+    rule += ", which ranks rows of the same fold only" if search.question_.aggregate == "within_folds" else ""
     timing = {"Models trained": f"{search.n_fits_ + search.n_recalled_:,}"}
     if log.n_fits_saved:
         share = 100 * log.n_fits_saved / (log.n_fits + log.n_fits_saved)

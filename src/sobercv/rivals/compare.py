@@ -29,7 +29,7 @@ from .nested_cv import check_partition, nested_cv
 PROTOCOLS = {**METHODS, "bced": "BBC-CV with early dropping", "bbc-repeated": "BBC-CV over repeated partitions"}
 #: Options of a search that all protocols can follow.
 SEARCH_OPTIONS = (
-    "scoring", "pos_label", "cv", "select", "aggregate", "within_folds", "stratify", "interval",
+    "scoring", "pos_label", "cv", "select", "aggregate", "stratify", "interval",
     "n_bootstraps", "confidence_level", "n_jobs", "random_state",
 )  # fmt: skip
 
@@ -143,7 +143,7 @@ def compare(
     n_repeats : int, default=10
         Partitions of "bbc-repeated"; needs `cv` to be a number.
     **search_options
-        `scoring` (one metric), `pos_label`, `cv`, `select`, `aggregate`, `within_folds`, `stratify`,
+        `scoring` (one metric), `pos_label`, `cv`, `select`, `aggregate`, `stratify`,
         `interval`, `n_bootstraps`, `confidence_level`, `n_jobs` and `random_state`, as for `BBCSearchCV`.
 
     Returns

@@ -30,7 +30,7 @@ class _OnLosses(Described):
     def check(self, predictions: Predictions, question: Question) -> None:
         """Refuse a metric, or samples that count in another way; `predictions` may be without any."""
         metric, use = question.first, "Write drop=sobercv.PredictiveDrop(), which"
-        if not metric.linear or not np.isfinite(metric.range).all() or question.aggregate != "pooled":
+        if not metric.linear or not np.isfinite(metric.range).all() or question.aggregate == "fold":
             raise SoberError(
                 "E114",
                 f"{self} serves means over samples of a bounded loss, such as accuracy and neg_brier_score, pooled; "

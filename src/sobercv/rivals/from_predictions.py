@@ -18,7 +18,7 @@ from ..inference.tables import ARRAYS, Table, answer
 from .power_law import power_law
 from .weighted_means import weighted_means
 
-OPTIONS = {*ARRAYS, "select", "aggregate", "within_folds", "random_state", "n_jobs"}
+OPTIONS = {*ARRAYS, "select", "aggregate", "random_state", "n_jobs"}
 
 
 def naive(y: Any, predictions: Any, metric: Any = "roc_auc", **options: Any) -> Any:
@@ -31,7 +31,7 @@ def naive(y: Any, predictions: Any, metric: Any = "roc_auc", **options: Any) -> 
     y, predictions, metric
         As for `bbc`.
     **options
-        `folds`, `groups`, `sample_weight`, `pos_label`, `select`, `aggregate`, `within_folds`, `random_state`
+        `folds`, `groups`, `sample_weight`, `pos_label`, `select`, `aggregate`, `random_state`
         and `n_jobs`, as for `bbc`.
 
     Returns

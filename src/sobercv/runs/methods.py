@@ -155,7 +155,7 @@ def _validation(record: RunRecord) -> str:
             f"{count(record.data['rows'], 'row')} that every remaining configuration had predicted. "
         )
     where = "on average over folds" if settings.aggregate == "fold" else "over all out-of-sample predictions"
-    where += ", which ranked rows of the same fold only," if settings.within_folds else ""
+    where += ", which ranked rows of the same fold only," if settings.aggregate == "within_folds" else ""
     where += " at the best decision threshold of its own" if settings.tune_threshold else ""
     refitted = "" if record.model is None else " and was refitted on all data"
     text += f"The configuration with the best {md(within(record.score.label))} {where} was selected{refitted}. "

@@ -58,7 +58,6 @@ def judging(settings: Settings) -> dict[str, Any]:
         "select": best_with_threshold() if settings.tune_threshold else "best",
         "aggregate": settings.aggregate,
         "stratify": settings.stratify,
-        "within_folds": settings.within_folds,
         "interval": settings.interval,
         "random_state": settings.seed,
     }
@@ -87,7 +86,9 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
     if folds == data.n_groups and not (settings.cv == folds >= FEW_GROUPS):
         # Samples of different centres are not ranked against each other: their levels differ, and a new centre is one.
         ranks = asked or [metrics.get(DEFAULT_METRICS[data.task])]
-        settings = replace(settings, cv="groups", within_folds=any(metric.pools_scores for metric in ranks))
+        if settings.aggregate == "pooled" and any(metric.pools_scores for metric in ranks):
+            settings = replace(settings, aggregate="within_folds")
+        settings = replace(settings, cv="groups")
     subgroups = {}
     for name in dict.fromkeys((*settings.by, *filter(None, [settings.group]))):
         find(table.frame, name)

@@ -273,10 +273,9 @@ class BBCSearchCV(Search):
         configuration as it is (`best_with_threshold`, which tunes the decision threshold, `greedy_ensemble`,
         `stacked_ensemble`, `average_of_best`) drops none, and `best_estimator_` is what was selected: a model with its
         threshold, or a voting model.
-    aggregate : {"pooled", "fold"}, default="pooled"
+    aggregate : {"pooled", "fold", "within_folds"}, default="pooled"
         Select by the score of all out-of-sample predictions together, or by the mean over folds as scikit-learn does.
-    within_folds : bool, default=False
-        Ranking metrics compare only samples of the same fold.
+        With "within_folds" ranking metrics compare only samples of the same fold.
     interval : {"calibrated", "percentile"}, default="calibrated"
         As in `sobercv.bbc`.
     pair_models : {"auto", True, False}, default="auto"

@@ -25,7 +25,7 @@ from .scoring import Routed, ScoringPlan, needs_predictions, scores_as_usual
 
 _FLAG = (bool, np.bool_)
 #: Options that are a question's as well.
-_ASKED = ("aggregate", "interval", "within_folds", "n_bootstraps", "confidence_level", "stratify", "n_jobs")
+_ASKED = ("aggregate", "interval", "n_bootstraps", "confidence_level", "stratify", "n_jobs")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -41,7 +41,6 @@ class Options:
     count_dropped: bool = True
     select: Any = "best"
     aggregate: str = "pooled"
-    within_folds: bool = False
     interval: str = "calibrated"
     pair_models: bool | str = "auto"
     n_bootstraps: int = 1000
@@ -67,7 +66,7 @@ class Options:
     @property
     def _suits_folds(self) -> bool:
         """Whether nothing was asked for that needs the predictions of samples."""
-        return not (self.stratify or self.within_folds or self._has_drop_rule) and self.n_repeats == 1
+        return not (self.stratify or self._has_drop_rule) and self.aggregate != "within_folds" and self.n_repeats == 1
 
 
 def check(options: Options) -> None:
@@ -77,11 +76,13 @@ def check(options: Options) -> None:
     refit, pairs, score = options.refit, options.pair_models, options.error_score
     for name in ("max_seconds", "fit_timeout"):
         limit = getattr(options, name)
-        if limit is not None and (not isinstance(limit, Real) or isinstance(limit, bool) or float(limit) <= 0):
+        if limit is not None and (not isinstance(limit, Real) or isinstance(limit, bool) or not float(limit) > 0):
             raise SoberError("E108", f"`{name}` must be a number above 0, or None; got {limit!r}.")
     rows = (
         ("E123", "refit", isinstance(refit, (*_FLAG, str)) or callable(refit),
          "True, False, the name of a metric, or a callable of cv_results_"),
+        ("E122", "interval", options.interval != "fixed_models",
+         '"calibrated" or "percentile", because a search cross-validates its models'),
         ("E122", "keep", options.keep in ("scored", "all"), '"scored" or "all"'),
         ("E122", "pair_models", isinstance(pairs, _FLAG) or pairs == "auto", '"auto", True or False'),
         ("E122", "error_score", isinstance(score, Real) or (isinstance(score, str) and score == "raise"),

@@ -86,19 +86,19 @@ class Settings:
     )  # fmt: skip
     no_drop: bool = option(False, ADVANCED, "Run every configuration on every fold, hopeless ones too.")
     repeats: Annotated[int, msgspec.Meta(ge=1, le=1000)] = option(1, MODEL, "Number of CV repeats (default: 1).")
-    aggregate: Literal["pooled", "fold"] = option(
-        "pooled", ADVANCED, "Select by the score of all predictions together (pooled, default) or by the mean over "
-        "folds (fold).",
+    aggregate: Literal["pooled", "fold", "within_folds"] = option(
+        "pooled", ADVANCED, "Select by the score of all predictions together (pooled, default), by the mean over folds "
+        "(fold), or compare only rows of the same fold in metrics that rank (within_folds).",
     )  # fmt: skip
     stratify: bool = option(False, ADVANCED, "Resample within classes or events, where some are rare.")
-    within_folds: bool = option(False, ADVANCED, "Metrics that rank compare only rows of the same fold.")
     tune_threshold: bool = option(
         False, MODEL, "Two classes: tune the decision threshold, for f1, balanced_accuracy and the like."
     )
     by: tuple[str, ...] = option((), MODEL, "Columns whose values are scored apart, such as sex,site.")
-    interval: Literal["percentile", "calibrated"] = option(
-        "calibrated", ADVANCED, "How the interval is made: calibrated (default) or percentile."
-    )
+    interval: Literal["percentile", "calibrated", "fixed_models"] = option(
+        "calibrated", ADVANCED, "How the interval is made: calibrated (default), percentile, or fixed_models for "
+        "predictions of models that were trained on other rows (sober correct).",
+    )  # fmt: skip
     seed: Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)] = option(
         0, RUN, "The same number gives the same result (default: 0)."
     )
