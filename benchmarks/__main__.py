@@ -10,7 +10,7 @@ from . import forests, growth, journey, kernels, report, search, sharing, worker
 SECTIONS = {
     "kernels": kernels.run, "growth": growth.run, "memory": search.memory, "store": workers.store, "search": search.run,
     "sharing": sharing.run, "forests": forests.run, "idle": workers.idle, "speed": journey.speed,
-    "journey": journey.run,
+    "cold": journey.cold, "journey": journey.run,
 }  # fmt: skip
 
 
@@ -18,7 +18,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"{', '.join(SECTIONS)}; default: all")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions and sizes: rough numbers in a minute")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="journey, speed: also the real tables there")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="journey, speed, cold: also the real tables there")
     parser.add_argument(
         "--write", nargs="?", const=report.EVIDENCE, type=Path, metavar="FOLDER", help="keep the tables"
     )
@@ -32,7 +32,7 @@ def main() -> None:
     words = report.about()
     for part in arguments.sections or SECTIONS:
         on = report.machine()
-        more = {"data": arguments.data} if part in ("journey", "speed") else {}
+        more = {"data": arguments.data} if part in ("journey", "speed", "cold") else {}
         if part == "growth" and arguments.write:
             more = {"figure": arguments.write / "benchmarks.svg"}
         tables = SECTIONS[part](quick=arguments.quick, **more)

@@ -45,6 +45,12 @@ def test_sober_beside_the_grid(tiny):
     assert row[6].endswith("x")
 
 
+def test_processes_of_their_own(tiny):
+    ((heads, row),) = journey.cold()
+    assert len(row) == len(heads)
+    assert row[-1].endswith("x")
+
+
 def test_a_part_of_nested_cv_is_marked(tiny):
     task = next(tiny.tasks(None, quick=False))
     plain = peers.grid_search(task)
