@@ -16,6 +16,7 @@ import pandas as pd
 from scipy import stats
 
 import sobercv
+from sobercv.inference import procedures
 from sobercv.inference.bootstrap import BACK
 
 from . import intervals, sets
@@ -45,7 +46,7 @@ SIZES = {60: "40", 100: "100", 500: "200 to 500"}
 def claims(kind: str, y: Array, chances: Array, family: Any, truth: Callable[..., Any], **options: Any) -> list[Row]:
     """Tune on one table: naive, corrected, lower and upper end, and truth of what is claimed.
 
-    `truth` is the score of a column, a threshold, or a mix and the single configuration that it is compared with.
+    ``truth(metric, *decided)`` are the scores of columns, thresholds or mixes on the same new samples.
     """
     select, metric, resamples = TUNED[kind]
 
@@ -54,15 +55,15 @@ def claims(kind: str, y: Array, chances: Array, family: Any, truth: Callable[...
 
     if kind == "family":
         gap = sobercv.difference(y, chances, metric, first=family, n_bootstraps=resamples, **options)
-        one, first, second = gap.first, truth(metric, int(gap.first.winner)), truth(metric, int(gap.second.winner))
+        one, (first, second) = gap.first, truth(metric, int(gap.first.winner), int(gap.second.winner))
         return [
             claim(kind, one.naive, one.value, one.interval, first),
             claim("family, difference", gap.naive, gap.value, gap.interval, first - second),
         ]
     found = sobercv.bbc(y, chances, metric, select=select, n_bootstraps=resamples, **options)
     if found.single is None:
-        return [claim(kind, found.naive, found.value, found.interval, truth(metric, found.decision))]
-    mix, alone = truth(metric, found.decision, found.single.winner)
+        return [claim(kind, found.naive, found.value, found.interval, *truth(metric, found.decision))]
+    mix, alone = truth(metric, found.decision, int(found.single.winner))
     return [
         claim(kind, found.naive, found.value, found.interval, mix),
         claim(f"{kind}, gain", found.naive - found.single.naive, found.gain, found.gain_interval, mix - alone),
@@ -90,12 +91,12 @@ def simulated(options: Options, kind: str, n: int, c: int, sample: int) -> list[
     distance = np.clip(rng.normal(0.8, 0.3, c), 0.0, None)
     y, scores = draw_scores(rng, n, distance)
 
-    def truth(metric: str, decided: Any, single: int | None = None) -> Any:
-        if isinstance(decided, int):
-            return float(stats.norm.cdf(distance[decided] / np.sqrt(2)))
-        if single is None:
-            return of_threshold(decided.value, distance[decided.configuration], metric)
-        return of_mix(decided, distance, metric, rng, single)
+    def truth(metric: str, *decided: Any) -> Any:
+        if kind == "family":
+            return [float(stats.norm.cdf(distance[c] / np.sqrt(2))) for c in decided]
+        if kind == "greedy ensemble":
+            return of_mix(*decided, distance, metric, rng)
+        return [of_threshold(one.value, distance[one.configuration], metric) for one in decided]
 
     return claims(kind, y, chances_of(scores), range(c // FAMILY), truth, random_state=sample, fixed_models=True)
 
@@ -110,7 +111,7 @@ def of_threshold(value: float, distance: float, metric: str) -> float:
     return float(2 * SHARE * found / (SHARE + SHARE * found + (1 - SHARE) * alarm))
 
 
-def of_mix(mix: Any, distance: Array, metric: str, rng: Rng, single: int) -> tuple[float, float]:
+def of_mix(mix: Any, single: int, distance: Array, metric: str, rng: Rng) -> tuple[float, float]:
     """The score of a mix and of one configuration on the same new samples."""
     members = list(mix.configurations)
     y, scores = draw_scores(rng, NEW, distance[[*members, single]])
@@ -143,13 +144,15 @@ def real(options: Options, *place: Any) -> list[Row]:
 def real_claims(y: Array, p: Array, y_new: Array, p_new: Array) -> list[Row]:
     """Tune on one table, judge on rows that no model was trained on."""
 
-    def truth(metric: str, decided: Any, single: int | None = None) -> Any:
-        if isinstance(decided, int):
-            return scored(metric, y_new, p_new[:, decided])
-        if single is None:
-            return scored(metric, y_new, (p_new[:, decided.configuration] >= decided.value).astype(int))
-        mix = p_new[:, list(decided.configurations)] @ np.array(decided.weights)
-        return scored(metric, y_new, mix), scored(metric, y_new, p_new[:, single])
+    def predicted(one: Any) -> Array:
+        if isinstance(one, int):
+            return p_new[:, one]
+        if isinstance(one, procedures.Mix):
+            return p_new[:, list(one.configurations)] @ np.array(one.weights)
+        return (p_new[:, one.configuration] >= one.value).astype(int)
+
+    def truth(metric: str, *decided: Any) -> list[float]:
+        return [scored(metric, y_new, predicted(one)) for one in decided]
 
     return [row for kind in TUNED for row in claims(kind, y, p, LINEAR, truth)]
 
