@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -12,12 +11,13 @@ import pandas as pd
 from scipy import special
 
 import sobercv
-from sobercv import metrics
 from sobercv.correction import FoldScores, judge
+from sobercv.inference import Question
 
 from . import sets, simulated
 from .evidence import Page
 from .harness import Array, Key, Options, Part, Row, Rows, covers, grouped, read_results
+from .races import fold_scores
 
 FOLDS, SIZES, SAMPLES, REPETITIONS = (3, 5, 10), (50, 100, 200, 500), 5, 100
 FEWEST_JUDGES = 250  # rows that are left to tell the truth
@@ -43,15 +43,9 @@ def places() -> list[Key]:
 
 def real(options: Options, name: str, n: int, sample: int, k: int) -> list[Row]:
     """Cross-validate every configuration on one sub-sample, and judge by each metric."""
-    ready = sets.read(options, name)
-    rng = np.random.default_rng([n, sample, *name.encode()])
-    rows, judges = sets.draw(ready.y, n, rng)
-    folds = sets.spread_folds(ready.y[rows], rng, k)
-    fit = partial(sets.fit, ready, seed=sample)
-    made = sets.cross_validated(fit, ready.y, rows, judges, folds[:, None])
-    found = []
-    for metric in METRICS[sets.kind_of(ready.y)]:
-        scores, true = by_fold(made.table, metric, folds), made.truth(metric)
+    made, found = sets.trained(options, name, n, sample, k=k), []
+    for metric in METRICS[sets.kind_of(made.y)]:
+        scores, true = fold_scores(made.table, Question.ask(metric)), made.truth(metric)
         if np.isnan(scores).any(axis=0).all():
             continue  # a fold without an event or a class: scikit-learn's search would have no scores either
         bbc = sobercv.bbc(None, made.table, metric)
@@ -61,19 +55,14 @@ def real(options: Options, name: str, n: int, sample: int, k: int) -> list[Row]:
     return found
 
 
-def by_fold(predictions: sobercv.Predictions, metric: str, folds: Array) -> Array:
-    """Score of each configuration on each fold [K, C]."""
-    counts = (folds == np.arange(folds.max() + 1)[:, None]).astype(np.uint8)
-    return metrics.get(metric).bind(predictions).scores(counts)
-
-
 def simulate(options: Options, name: str, k: int, sample: int) -> list[Row]:
     """Judge one simulated search."""
     setting = SETTINGS[name]
     made = simulated.table(setting, sample)
     folds = sets.spread_folds(made.y, np.random.default_rng([sample, k]), k)
     chances = made.predictions if setting.family == "accuracy" else special.expit(made.predictions)
-    scores = by_fold(sets.build(made.y, np.asarray(chances)[:, :, None], folds[:, None]), setting.metric, folds)
+    table = sets.build(made.y, np.asarray(chances)[:, :, None], folds[:, None])
+    scores = fold_scores(table, Question.ask(setting.metric))
     return [{"n": setting.n, "metric": setting.metric, **measured(setting.metric, scores, made.truth)}]
 
 

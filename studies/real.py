@@ -22,7 +22,7 @@ from sobercv.inference import DropVerdict, Question
 from . import sets
 from .evidence import Mean, Page, all_of
 from .harness import Absent, Array, Options, Part, Row, Rows, grouped, ordered, read_results
-from .replay import replay
+from .races import replay
 
 #: The data sets of the paper: name -> (number on OpenML, other name of a file in a folder). Two were not at hand.
 PAPER = {

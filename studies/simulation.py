@@ -14,7 +14,7 @@ from sobercv.testing import simulate
 
 from .evidence import Mean, Page, all_of
 from .harness import Part, Row, Rows, bias, grouped, read_results
-from .replay import replay
+from .races import replay
 
 SAMPLES = (20, 40, 60, 80, 100, 500, 1000)
 CONFIGURATIONS = (50, 100, 200, 300, 500, 1000, 2000)

@@ -24,13 +24,13 @@ def call():
 
 
 def test_functions_count_once_wherever_they_run(monkeypatch):
-    monkeypatch.setattr(walk, "ROOT", "/root/")
+    monkeypatch.setattr(walk, "ROOT", "/walked/")
     module = {"__name__": "sobercv.some"}
     counter = walk.Walk()
     sys.setprofile(counter)
     threading.setprofile(counter)
     try:
-        exec(compile(SOURCE, "/root/some/module.py", "exec"), module)
+        exec(compile(SOURCE, "/walked/some/module.py", "exec"), module)
         thread = threading.Thread(target=module["call"])
         thread.start()
         thread.join()
