@@ -78,6 +78,21 @@ class Page:
             plt.close(figure)
 
 
+def panels(plt: Any, titles: Mapping[str, str], lines: Callable[[str], Mapping[str, Any]], sizes: Sequence[int]) -> Any:
+    """Draw the paper's figures: bias against samples, one panel per protocol with its lines, series by colour."""
+    fig, axes = plt.subplots(2, 4, figsize=(13, 6), sharex=True, sharey=True)
+    for ax, (protocol, title) in zip(axes.flat, titles.items(), strict=False):
+        for label, (colour, line) in lines(protocol).items():
+            places = [sizes.index(n) for n in line.index]
+            ax.plot(places, list(line), color=colour, marker="o", ms=3, lw=1.2, label=label)
+        ax.axhline(0, color="0.4", lw=0.8)
+        ax.set_title(title, loc="left", fontsize=11)
+        ax.set_xticks(range(len(sizes)), sizes)
+    for ax in axes[1]:
+        ax.set_xlabel("samples")
+    return fig, axes
+
+
 # ---- words with numbers ----
 class _Fields(Formatter):
     """Python's format, where methods are called, NaN is nothing, and a "share" has no zero.

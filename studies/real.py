@@ -20,7 +20,7 @@ from sobercv import presets
 from sobercv.inference import DropVerdict, Question
 
 from . import sets
-from .evidence import Mean, Page, all_of
+from .evidence import Mean, Page, all_of, panels
 from .harness import Absent, Array, Options, Part, Row, Rows, grouped, ordered, read_results
 from .races import replay
 
@@ -334,21 +334,16 @@ PROTOCOLS = {
 
 def draw(plt: Any) -> Any:
     """The paper's figure 2: mean bias of each protocol against the sample size, one line per data set."""
-    rows = read_results("real")
-    fig, axes = plt.subplots(2, 4, figsize=(13, 6), sharex=True, sharey=True)
-    for ax, (protocol, title) in zip(axes.flat, PROTOCOLS.items(), strict=True):
-        for i, (name, some) in enumerate(rows.groupby("data")):
-            line = bias(some, protocol).groupby(some.n).mean()
-            places = [SIZES.index(n) for n in line.index]
-            ax.plot(places, list(line), color=plt.get_cmap("tab10")(i), marker="o", ms=3, lw=1.2, label=name)
-        ax.set_xticks(range(len(SIZES)), SIZES)
-        ax.axhline(0, color="0.4", lw=0.8)
-        ax.set_title(title, loc="left", fontsize=11)
+    by_set = read_results("real").groupby("data")
+
+    def lines(protocol: str) -> dict[str, Any]:
+        means = {name: bias(some, protocol).groupby(some.n).mean() for name, some in by_set}
+        return {name: (plt.get_cmap("tab10")(i), line) for i, (name, line) in enumerate(means.items())}
+
+    fig, axes = panels(plt, PROTOCOLS, lines, SIZES)
     axes[0, 0].legend(fontsize=8, frameon=False, ncol=2)
     for ax in axes[:, 0]:
         ax.set_ylabel("estimate - hold-out AUC")
-    for ax in axes[1]:
-        ax.set_xlabel("samples")
     return fig
 
 
