@@ -53,13 +53,14 @@ def study(options: Options, k: int, seed: int) -> list[Row]:
         new = [centre(rng, spread, 1000) for _ in range(N_NEW)]
         said, estimate = search.winner_predictions_.responses["decision_function"][:, 0, 0], search.estimate_
         held = [(y[groups == j], said[groups == j]) for j in range(k)]
-        variances = np.array([_variance(rng, *one) for one in held])
+        variances = np.array([variance(rng, *one) for one in held])
         truth = np.array([roc_auc_score(t, search.decision_function(x)) for x, t in new])
         rows.append({"ranks": how, **judged(estimate, held, variances, sizes, truth)})
     return rows
 
 
-def _variance(rng: Rng, y: Any, values: Any) -> float:
+def variance(rng: Rng, y: Any, values: Any) -> float:
+    """The bootstrap variance of a centre's AUC."""
     draws = (rng.integers(0, len(y), len(y)) for _ in range(100))
     return float(np.var([roc_auc_score(y[at], values[at]) for at in draws if 0 < y[at].sum() < len(at)], ddof=1))
 

@@ -17,7 +17,7 @@ from sobercv import metrics
 from sobercv.inference.units import Units
 
 from . import excess_rivals as rivals
-from . import excess_tables, generators, sets
+from . import excess_tables, sets
 from .excess_pages import PAGES  # noqa: F401
 from .excess_tables import SIMULATED, Splits, Trained
 from .harness import Array, Key, Options, Part, Rng, Row, ordered
@@ -38,7 +38,7 @@ BY_ROWS = ("accuracy", "neg_mean_squared_error")  # metrics that are a mean over
 
 def places() -> list[Key]:
     """All tables, the first of every set first."""
-    each = {**sets.sizes("excess"), **SIMULATED}
+    each = {**sets.sizes("excess"), **dict.fromkeys(SIMULATED, (100, 400))}
     real = {name: dict.fromkeys(sizes, SAMPLES * (2 if len(sizes) == 1 else 1)) for name, sizes in each.items()}
     lassos = {f"lasso_{active}": {400: LASSO_SAMPLES} for active in LASSO}
     found = sets.in_rounds(real, 2) + sets.in_rounds(lassos, 48)
@@ -54,7 +54,7 @@ def one(options: Options, name: str, n: int, sample: int) -> list[Row]:
         table = excess_tables.lasso(name.split("_")[1], sample, n)
     else:
         if name in SIMULATED:
-            X, y = generators.population(name, sets.MOST_ROWS)
+            X, y = excess_tables.population(name, sets.MOST_ROWS)
             ready = sets.Ready(name, *sets.numbers(X), y)
         else:
             ready = sets.read(options, name)

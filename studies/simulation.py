@@ -48,7 +48,8 @@ def one_table(index: int, n: int, c: int, a: int, b: int, repetition: int) -> Ro
         "632+": bbc.as_632plus(),
     }
     row = {"estimate naive": bbc.naive, **{f"estimate {p}": estimate.value for p, estimate in found.items()}}
-    row |= {"truth": data.truth[bbc.winner], "truth bced": data.truth[found["bced"].winner], "models bced": raced.models}
+    row |= {"truth": data.truth[bbc.winner], "truth bced": data.truth[found["bced"].winner]}
+    row["models bced"] = raced.models
     for p in WITH_INTERVAL:
         truth, ends = row[true_column(p)], {level: found[p].interval_at(level) for level in LEVELS}
         row[f"width {p}"] = ends[0.95][1] - ends[0.95][0]
