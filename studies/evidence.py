@@ -150,8 +150,9 @@ def page(words: str, numbers: Numbers) -> str:
 def _wrapped(text: str) -> str:
     mark = re.match(r"- |\d+\. |", text)
     indent = " " * len(mark.group()) if mark else ""
-    plain = " ".join(text.split())
-    return textwrap.fill(plain, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    plain = " ".join(text.split()).replace(" - ", "\0- ")  # a line that starts with a minus would be a list item
+    filled = textwrap.fill(plain, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return filled.replace("\0", " ")
 
 
 # ---- statements of the paper ----

@@ -68,6 +68,13 @@ def test_paragraphs_are_wrapped_and_tables_are_repeated():
     assert lines[-1] == "- two"
 
 
+def test_a_minus_never_starts_a_line():
+    """Markdown would make a list item of it."""
+    for length in range(100, 125):
+        lines = evidence.page(f"{'x' * length} K - 1 and more", {}).splitlines()
+        assert not any(line.startswith("- ") for line in lines)
+
+
 def test_verdicts_stand_beside_what_they_judge():
     numbers = {"m": Mean(0.5, 0.1), "x": 0.5}
     assert (
