@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
+from itertools import product, starmap
 from typing import Any
 
 import numpy as np
@@ -24,14 +24,11 @@ FEWEST_JUDGES = 250  # rows that are left to tell the truth
 METRICS = {"binary": ("accuracy", "roc_auc"), "regression": ("r2",), "survival": ("concordance_index",)}
 #: Degrees of freedom, as a multiple of K - 1, that were tried.
 FREEDOM = (1.0, 1.5, 2.0, 3.0, np.inf)
-SETTINGS = {
-    setting.name: setting
-    for setting in (simulated.Setting(*place) for place in (
-        ("accuracy", 60, 50, 0.6, 0), ("accuracy", 60, 50, 0.9, 0.5), ("accuracy", 100, 300, 0.6, 0),
-        ("accuracy", 500, 100, 0.9, 0.5), ("area", 60, 50, 0.7, 0, 0.5), ("area", 100, 300, 0.7, 0.5, 0.5),
-        ("area", 500, 100, 0.92, 0, 0.5),
-    ))
-}  # fmt: skip
+SETTINGS = {setting.name: setting for setting in starmap(simulated.Setting, (
+    ("accuracy", 60, 50, 0.6, 0), ("accuracy", 60, 50, 0.9, 0.5), ("accuracy", 100, 300, 0.6, 0),
+    ("accuracy", 500, 100, 0.9, 0.5), ("area", 60, 50, 0.7, 0, 0.5), ("area", 100, 300, 0.7, 0.5, 0.5),
+    ("area", 500, 100, 0.92, 0, 0.5),
+))}  # fmt: skip
 
 
 def places() -> list[Key]:
@@ -70,9 +67,8 @@ def measured(metric: str, scores: Array, truth: Array) -> Row:
     """What fold scores [K, C] say, with several degrees of freedom, and the truth of the winner."""
     found = judge(FoldScores({metric: scores}))[metric]
     row = {"naive": found.naive, "value": found.value, "truth": truth[found.winner], "lower bound": found.lower_bound()}
-    (row["low"], row["high"]), (row["percentile low"], row["percentile high"]) = (
-        found.interval, np.quantile(found.draws, [0.025, 0.975])
-    )  # fmt: skip
+    row["low"], row["high"] = found.interval
+    row["percentile low"], row["percentile high"] = np.quantile(found.draws, [0.025, 0.975])
     for multiple in FREEDOM:
         bounds = replace(found.bounds, freedom=multiple * (scores.shape[0] - 1))
         row[f"low {multiple:g}"], row[f"high {multiple:g}"] = replace(found, bounds=bounds).interval_at(0.95)
@@ -100,12 +96,6 @@ def told(rows: Rows) -> Row:
     if beside == "bbc":
         found |= {"bbc": (rows.bbc - rows["bbc truth"]).mean(), "bbc covers": covers(rows, low, high, "bbc truth")}
     return found
-
-
-def by_freedom(rows: Rows) -> Rows:
-    """Coverage of each data set, by how many degrees of freedom there are per fold but one."""
-    shares = {m: (rows[f"low {m:g}"] <= rows.truth) & (rows.truth <= rows[f"high {m:g}"]) for m in FREEDOM}
-    return pd.DataFrame(shares).groupby(rows.data).mean()
 
 
 def left_out(covered: Rows) -> pd.Series:
@@ -142,7 +132,8 @@ def page() -> Page:
     titles = {"metric": "metric", "k": "folds", "n": "samples", "data": "data set"}
     by = {name: grouped(rows, name, told).rename(columns={name: "value_of"}) for name in titles}
     two_ends = rows[rows.metric != "r2"]
-    tried, covered = by_freedom(two_ends), 100 * by["data"].covers
+    inside = {m: two_ends.truth.between(two_ends[f"low {m:g}"], two_ends[f"high {m:g}"]) for m in FREEDOM}
+    tried, covered = pd.DataFrame(inside).groupby(two_ends.data).mean(), 100 * by["data"].covers
     numbers = {
         "by_metric": by["metric"], "every": pd.concat([some.assign(by=titles[name]) for name, some in by.items()]),
         "made": told(made), "by_setting": grouped(made, "data k", told, sort=False), "two_ends": told(two_ends),

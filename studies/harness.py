@@ -162,7 +162,7 @@ def bias(name: str, errors: pd.Series) -> Row:
 
 def covers(rows: Rows, low: str = "low", high: str = "high", truth: str = "truth") -> float:
     """Share of intervals that hold the truth."""
-    return float(((rows[low] <= rows[truth]) & (rows[truth] <= rows[high])).mean())
+    return float(rows[truth].between(rows[low], rows[high]).mean())
 
 
 # ---- files ----

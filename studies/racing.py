@@ -130,8 +130,7 @@ KEYS = "data n sample metric"
 
 def by_place(rows: Rows) -> Rows:
     """Means of all tables of a place (a simulated setting, or a data set and a size), metric and rule."""
-    without = rows[rows.rule == "none"].set_index(KEYS.split()).survivors
-    before = rows[KEYS.split()].merge(without.rename("before"), left_on=KEYS.split(), right_index=True).before
+    before = rows.survivors.where(rows.rule == "none").groupby([rows[key] for key in KEYS.split()]).transform("max")
     added = {"bias added": rows.counted - before, "squares added": rows.counted**2 - before**2}
     rows = rows.assign(simulated=rows.data.isin(SETTINGS), **added)
     return grouped(rows, "data n metric simulated rule", means, sort=False)
