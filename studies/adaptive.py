@@ -21,8 +21,7 @@ from sobercv.inference.bootstrap import corrected
 from sobercv.inference.tables import Table
 
 from . import sets
-from .evidence import Page
-from .harness import Array, Key, Options, Part, Rng, Row, Rows, bias, grouped, read_results
+from .harness import Array, Key, Options, Page, Part, Rng, Row, Rows, bias, grouped, read_results
 from .learners import squared_distances
 
 DIMENSIONS = 3

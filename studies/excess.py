@@ -23,9 +23,8 @@ from sobercv.inference.units import Units
 
 from . import excess_rivals as rivals
 from . import excess_tables, sets
-from .evidence import Page, fill
 from .excess_tables import SIMULATED, Trained
-from .harness import Array, Key, Options, Part, Rng, Row, Rows, grouped, ordered, read_results
+from .harness import Array, Key, Options, Page, Part, Rng, Row, Rows, fill, grouped, ordered, read_results
 from .intervals import Made, assumed, by_factor, cover, ends, judged, kept
 
 LASSO = ("10", "100", "b")  # active features, or Rink and Brannath's feature case B

@@ -15,8 +15,7 @@ from sobercv.correction import FoldScores, judge
 from sobercv.inference import Question
 
 from . import sets, simulated
-from .evidence import Page
-from .harness import Array, Key, Options, Part, Row, Rows, covers, grouped, read_results
+from .harness import Array, Key, Options, Page, Part, Row, Rows, covers, grouped, read_results
 from .races import fold_scores
 
 FOLDS, SIZES, SAMPLES, REPETITIONS = (3, 5, 10), (50, 100, 200, 500), 5, 100

@@ -22,8 +22,7 @@ from sobercv.inference.intervals import CROSS_VALIDATED, Calibrated, Percentile
 from sobercv.inference.units import Units
 
 from . import sets, simulated
-from .evidence import Page
-from .harness import Array, Key, Options, Part, Row, Rows, grouped, read_results
+from .harness import Array, Key, Options, Page, Part, Row, Rows, grouped, read_results
 
 #: Sub-samples by the number of sizes: sets with a single size get more, so that no set is judged by a handful.
 SAMPLES = {1: 42, 2: 30, 3: 21, 4: 18}

@@ -28,8 +28,7 @@ from sobercv.inference.tables import Table
 from sobercv.testing import simulate
 
 from . import learners, sets
-from .evidence import Page
-from .harness import Array, Key, Options, Part, Row, Rows, grouped, read_results
+from .harness import Array, Key, Options, Page, Part, Row, Rows, grouped, read_results
 from .races import anova_race, cvst, f_race, in_turn, paired_with_power, replay
 
 FOLDS, REPETITIONS, N_BOOTSTRAPS = 10, 20, 500

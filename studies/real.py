@@ -20,8 +20,7 @@ from sobercv import presets
 from sobercv.inference import DropVerdict, Question
 
 from . import sets
-from .evidence import Mean, Page, all_of, panels
-from .harness import Absent, Array, Options, Part, Row, Rows, grouped, ordered, read_results
+from .harness import Absent, Array, Mean, Options, Page, Part, Row, Rows, all_of, grouped, ordered, panels, read_results
 from .races import replay
 
 #: The data sets of the paper: name -> (number on OpenML, other name of a file in a folder). Two were not at hand.

@@ -12,8 +12,7 @@ import sobercv
 from sobercv.inference import Question
 from sobercv.testing import simulate
 
-from .evidence import Mean, Page, all_of, panels
-from .harness import Part, Row, Rows, bias, grouped, read_results
+from .harness import Mean, Page, Part, Row, Rows, all_of, bias, grouped, panels, read_results
 from .races import replay
 
 SAMPLES = (20, 40, 60, 80, 100, 500, 1000)

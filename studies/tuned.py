@@ -20,8 +20,7 @@ from sobercv.inference import procedures
 from sobercv.inference.bootstrap import BACK
 
 from . import intervals, sets
-from .evidence import Page
-from .harness import Array, Key, Options, Part, Rng, Row, Rows, covers, grouped, read_results
+from .harness import Array, Key, Options, Page, Part, Rng, Row, Rows, covers, grouped, read_results
 
 SAMPLES, CONFIGURATIONS, REPETITIONS = (60, 150, 400), (20, 200), 2000
 SHARE = 0.35  # of positives
