@@ -169,8 +169,8 @@ def ordered(rows: Rows) -> Rows:
 def bias(name: str, errors: pd.Series) -> Row:
     """Mean, standard error and root mean square of the errors of an estimate."""
     off = errors.to_numpy()
-    error = off.std(ddof=1) / np.sqrt(len(off))
-    return {f"bias {name}": off.mean(), f"se {name}": error, f"rmse {name}": np.sqrt((off**2).mean())}
+    mean, error = Mean.of(off)
+    return {f"bias {name}": mean, f"se {name}": error, f"rmse {name}": np.sqrt((off**2).mean())}
 
 
 def covers(rows: Rows, low: str = "low", high: str = "high", truth: str = "truth") -> float:

@@ -20,7 +20,7 @@ from sobercv.inference import procedures
 from sobercv.inference.bootstrap import BACK
 
 from . import intervals, sets
-from .harness import Array, Key, Options, Page, Part, Rng, Row, Rows, covers, grouped, read_results
+from .harness import Array, Options, Page, Part, Rng, Row, Rows, covers, grouped, read_results
 
 SAMPLES, CONFIGURATIONS, REPETITIONS = (60, 150, 400), (20, 200), 2000
 SHARE = 0.35  # of positives
@@ -126,11 +126,6 @@ def scored(metric: str, y: Array, new: Array) -> float:
 
 
 # ---- real tables ----
-def places() -> list[Key]:
-    """The tables of the study of intervals with two classes and one repeat."""
-    return [place for place in intervals.places("binary") if place[3] == 1]
-
-
 def real(options: Options, *place: Any) -> list[Row]:
     """Tune in every way on one table; nothing where few rows tell the truth."""
     sample = sets.sub_sample(options, *place)
@@ -228,7 +223,10 @@ PARTS = {
         lambda rows: by_claim(rows.assign(set=np.arange(len(rows))), told, "n", "c"), "%.6f",
         {"seed": 0, "fixed_models": True, "new": NEW}, samples=REPETITIONS, at_once=10,
     ),
-    "real": Part("set n sample repeats", places, real, real_results, "%.6f", {"seed": 0}),
+    "real": Part(  # the tables of the study of intervals with two classes and one repeat
+        "set n sample repeats", lambda: [place for place in intervals.places("binary") if place[3] == 1], real,
+        real_results, "%.6f", {"seed": 0},
+    ),
 }  # fmt: skip
 
 
