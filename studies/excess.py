@@ -24,7 +24,7 @@ from sobercv.inference.units import Units
 from . import excess_rivals as rivals
 from . import excess_tables, sets
 from .excess_tables import SIMULATED, Trained
-from .harness import Array, Key, Options, Page, Part, Rng, Row, Rows, fill, grouped, ordered, read_results
+from .harness import Array, Key, Options, Page, Part, Rng, Row, Rows, claim, fill, grouped, ordered, read_results
 from .intervals import Made, assumed, by_factor, cover, ends, judged, kept
 
 LASSO = ("10", "100", "b")  # active features, or Rink and Brannath's feature case B
@@ -203,8 +203,8 @@ def groups(options: Options, metric: str, g: int, sample: int) -> list[Row]:
     make = accuracy if metric == "accuracy" else area
     y, predictions, truth = make(g, np.random.default_rng([g, sample, len(metric)]))
     found = sobercv.bbc(y, predictions, metric, groups=np.repeat(np.arange(g), SIZE), n_bootstraps=GROUP_BOOTSTRAPS)
-    (low, high), said = found.interval, {"naive": found.naive, "value": found.value}
-    return [{"truth": truth[found.winner], **said, "low": low, "high": high, "lower": found.lower_bound(LEVEL)}]
+    true = truth[found.winner]
+    return [{"truth": true, **claim(found, true), "lower": found.lower_bound(LEVEL)}]
 
 
 PARTS = {

@@ -15,7 +15,7 @@ from sobercv.correction import FoldScores, judge
 from sobercv.inference import Question
 
 from . import sets, simulated
-from .harness import Array, Key, Options, Page, Part, Row, Rows, covers, grouped, read_results
+from .harness import Array, Key, Options, Page, Part, Row, Rows, by_values, covers, grouped, read_results
 from .races import fold_scores
 
 FOLDS, SIZES, SAMPLES, REPETITIONS = (3, 5, 10), (50, 100, 200, 500), 5, 100
@@ -128,13 +128,12 @@ def draw(plt: Any) -> Any:
 
 def page() -> Page:
     rows, made = read_results("folds-real"), read_results("folds-simulated")
-    titles = {"metric": "metric", "k": "folds", "n": "samples", "data": "data set"}
-    by = {name: grouped(rows, name, told).rename(columns={name: "value_of"}) for name in titles}
+    every = by_values(rows, told, metric="metric", k="folds", n="samples", data="data set")
     two_ends = rows[rows.metric != "r2"]
     inside = {m: two_ends.truth.between(two_ends[f"low {m:g}"], two_ends[f"high {m:g}"]) for m in FREEDOM}
-    tried, covered = pd.DataFrame(inside).groupby(two_ends.data).mean(), 100 * by["data"].covers
+    tried, covered = pd.DataFrame(inside).groupby(two_ends.data).mean(), 100 * every[every.by == "data set"].covers
     numbers = {
-        "by_metric": by["metric"], "every": pd.concat([some.assign(by=titles[name]) for name, some in by.items()]),
+        "by_metric": every[every.by == "metric"], "every": every,
         "made": told(made), "by_setting": grouped(made, "data k", told, sort=False), "two_ends": told(two_ends),
         "searches": len(rows[["data", "n", "k", "sample"]].drop_duplicates()), "winners": len(rows),
         "covered": covered, "tried": ", ".join(f"{m:g} covers {tried[m].mean():.3f}" for m in FREEDOM),

@@ -152,6 +152,12 @@ def _make(path: Path, part: Part, options: Options, piece: Iterable[Key]) -> str
 
 
 # ---- what becomes of rows ----
+def claim(found: Any, truth: float) -> Row:
+    """What an estimate or a difference claims, and the truth of it."""
+    low, high = found.interval
+    return {"naive": found.naive, "value": found.value, "low": low, "high": high, "truth": truth}
+
+
 def grouped(rows: Rows, by: str, summarise: Callable[[Rows], Row | list[Row]], *, sort: bool = True) -> Rows:
     """One row, or several, for each value of some columns."""
     names, made = by.split(), []
@@ -159,6 +165,12 @@ def grouped(rows: Rows, by: str, summarise: Callable[[Rows], Row | list[Row]], *
         told, place = summarise(some), dict(zip(names, key, strict=True))
         made += [place | row | place for row in ([told] if isinstance(told, dict) else told)]
     return pd.DataFrame(made)
+
+
+def by_values(rows: Rows, summarise: Callable[[Rows], Row], **titles: str) -> Rows:
+    """One row for each value of some columns, one column after another: its title ("by"), and the value ("which")."""
+    each = (grouped(rows, name, summarise).rename(columns={name: "which"}).assign(by=by) for name, by in titles.items())
+    return pd.concat(each)
 
 
 def ordered(rows: Rows) -> Rows:

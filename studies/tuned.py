@@ -20,7 +20,7 @@ from sobercv.inference import procedures
 from sobercv.inference.bootstrap import BACK
 
 from . import intervals, sets
-from .harness import Array, Options, Page, Part, Rng, Row, Rows, covers, grouped, read_results
+from .harness import Array, Options, Page, Part, Rng, Row, Rows, claim, covers, grouped, read_results
 
 SAMPLES, CONFIGURATIONS, REPETITIONS = (60, 150, 400), (20, 200), 2000
 SHARE = 0.35  # of positives
@@ -48,25 +48,18 @@ def claims(kind: str, y: Array, chances: Array, family: Any, truth: Callable[...
     ``truth(metric, *decided)`` are the scores of columns, thresholds or mixes on the same new samples.
     """
     select, metric, resamples = TUNED[kind]
-
-    def claim(name: str, naive: float, value: float, interval: Any, true: float) -> Row:
-        return {"tuned": name, "naive": naive, "value": value, "low": interval[0], "high": interval[1], "truth": true}
-
     if kind == "family":
         gap = sobercv.difference(y, chances, metric, first=family, n_bootstraps=resamples, **options)
-        one, (first, second) = gap.first, truth(metric, int(gap.first.winner), int(gap.second.winner))
-        return [
-            claim(kind, one.naive, one.value, one.interval, first),
-            claim("family, difference", gap.naive, gap.value, gap.interval, first - second),
-        ]
+        first, second = truth(metric, int(gap.first.winner), int(gap.second.winner))
+        difference = {"tuned": "family, difference", **claim(gap, first - second)}
+        return [{"tuned": kind, **claim(gap.first, first)}, difference]
     found = sobercv.bbc(y, chances, metric, select=select, n_bootstraps=resamples, **options)
     if found.single is None:
-        return [claim(kind, found.naive, found.value, found.interval, *truth(metric, found.decision))]
+        return [{"tuned": kind, **claim(found, *truth(metric, found.decision))}]
     mix, alone = truth(metric, found.decision, int(found.single.winner))
-    return [
-        claim(kind, found.naive, found.value, found.interval, mix),
-        claim(f"{kind}, gain", found.naive - found.single.naive, found.gain, found.gain_interval, mix - alone),
-    ]
+    gain = {"naive": found.naive - found.single.naive, "value": found.gain, "truth": mix - alone}
+    gain["low"], gain["high"] = found.gain_interval
+    return [{"tuned": kind, **claim(found, mix)}, {"tuned": f"{kind}, gain", **gain}]
 
 
 # ---- simulated tables ----
