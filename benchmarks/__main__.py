@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from . import forests, growth, journey, kernels, report, search, sharing, workers
+from . import forests, growth, journey, kernels, report, search, sharing, walk, workers
 
 SECTIONS = {
     "kernels": kernels.run, "growth": growth.run, "memory": search.memory, "store": workers.store, "search": search.run,
     "sharing": sharing.run, "forests": forests.run, "idle": workers.idle, "speed": journey.speed,
-    "cold": journey.cold, "journey": journey.run,
+    "cold": journey.cold, "journey": journey.run, "walk": walk.run,
 }  # fmt: skip
 
 

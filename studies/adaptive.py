@@ -7,6 +7,7 @@ with three parameters is searched. Three ways to propose: by chance, by the scor
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -20,8 +21,7 @@ from sobercv.inference.bootstrap import corrected
 from sobercv.inference.tables import Table
 
 from . import sets
-from .evidence import Page
-from .harness import Array, Key, Options, Part, Rng, Row, Rows, bias, grouped, read_results
+from .harness import Array, Key, Options, Page, Part, Rng, Row, Rows, bias, grouped, read_results
 from .learners import squared_distances
 
 DIMENSIONS = 3
@@ -73,37 +73,28 @@ class Sample:
 
     def __init__(self, ready: sets.Ready, n: int, rng: Rng) -> None:
         order = rng.permutation(len(ready.y))
-        rows, self._judges = order[:n], order[n : n + JUDGES]
-        self._ready, self._rows = ready, rows
-        self._sign = 2.0 * ready.y - 1.0
-        fold = rng.permutation(np.arange(n) % FOLDS)
-        cut = [(rows[fold != k], rows[fold == k]) for k in range(FOLDS)]
-        self._splits = [(train, test, self._by_relevance(train)) for train, test in cut]
-        self._place = np.argsort(fold, kind="stable")
-
-    def _by_relevance(self, train: Array) -> Array:
-        """Order the features by how well each alone goes with the truth in these rows."""
-        X, y = self._ready.features[train], self._sign[train]
-        return np.argsort(-np.abs((X - X.mean(axis=0)).T @ (y - y.mean())), kind="stable")
+        self._rows, self._judges = order[:n], order[n : n + JUDGES]
+        self._features, self._sign = ready.features, 2.0 * ready.y - 1.0
+        self._folds = rng.permutation(np.arange(n) % FOLDS)
 
     def right(self, point: Array) -> Array:
         """Which samples this point predicts rightly when they are held out, bool [N]."""
-        found = np.empty(len(self._rows), bool)
-        found[self._place] = np.concatenate([self._predict(point, *split) for split in self._splits])
-        return found
+        return sets.out_of_fold(partial(self._right, point), self._rows, self._folds)
 
     def truth(self, point: Array) -> float:
         """The accuracy of this point, trained on all samples, on other rows."""
-        return float(self._predict(point, self._rows, self._judges, self._by_relevance(self._rows)).mean())
+        return float(self._right(point, self._rows, self._judges).mean())
 
-    def _predict(self, point: Array, train: Array, test: Array, ranked: Array) -> Array:
-        kept = ranked[: max(1, round(len(ranked) ** point[2]))]
-        A, B = self._ready.features[train][:, kept], self._ready.features[test][:, kept]
+    def _right(self, point: Array, train: Array, test: Array) -> Array:
+        X, y = self._features[train], self._sign[train]
+        level = y.mean()
+        related = np.abs((X - X.mean(axis=0)).T @ (y - level))  # each feature alone
+        kept = np.argsort(-related, kind="stable")[: max(1, round(len(related) ** point[2]))]
+        A, B = X[:, kept], self._features[test][:, kept]
         width, penalty = 10.0 ** (3.0 * point[0] - 2.0) / len(kept), 10.0 ** (5.0 * point[1] - 4.0)
         inside, across = (np.exp(-width * squared_distances(here, A)) for here in (A, B))
         inside.flat[:: len(inside) + 1] += penalty * len(train) / 10.0
-        centre = self._sign[train].mean()
-        said = across @ np.linalg.solve(inside, self._sign[train] - centre) + centre
+        said = across @ np.linalg.solve(inside, y - level) + level
         return np.asarray((said > 0) == (self._sign[test] > 0))
 
 

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from . import intervals
-from .evidence import Page
-from .harness import Part, Row, Rows, read_results
+from .harness import Page, Part, Row, Rows, read_results
 
 
 def results(rows: Rows) -> Rows:

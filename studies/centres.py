@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 import sobercv
 from sobercv.report.subgroups import heterogeneity
 
-from .harness import Array, Options, Part, Rng, Row, Rows, grouped
+from .harness import Options, Part, Rng, Row, Rows, grouped
 
 GRID = {"selectkbest__k": [1, 2, 5, 10], "logisticregression__C": [1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0]}
 EFFECTS = np.array([0.8, 0.5, 0.3, 0.2, 0, 0, 0, 0, 0, 0])
@@ -38,7 +38,10 @@ def centre(rng: Rng, spread: float, n: int) -> tuple[Any, Any]:
 
 
 def study(options: Options, k: int, seed: int) -> list[Row]:
-    """Tune on k centres, by AUC pooled over centres and within centres, and score the final model in new ones."""
+    """Tune on k centres, by AUC pooled over centres and within centres, and score the final model in new ones.
+
+    A row holds the bias of the honest and of the naive score, and how much the interval for a new centre covers.
+    """
     rng, spread = np.random.default_rng([k, seed]), SPREADS[seed % 3]
     sizes = rng.integers(40, 150, k)
     parts = [centre(rng, spread, n) for n in sizes]
@@ -53,30 +56,25 @@ def study(options: Options, k: int, seed: int) -> list[Row]:
         new = [centre(rng, spread, 1000) for _ in range(N_NEW)]
         said, estimate = search.winner_predictions_.responses["decision_function"][:, 0, 0], search.estimate_
         held = [(y[groups == j], said[groups == j]) for j in range(k)]
-        variances = np.array([_variance(rng, *one) for one in held])
+        variances = np.array([variance(rng, *one) for one in held])
+        variances = np.maximum(variances, np.mean(sizes * variances) / sizes / 4)
+        between = heterogeneity(np.array([roc_auc_score(*one) for one in held]), variances)
+        cost = max(estimate.naive - estimate.value, 0.0)
+        low, high = max(between.low - cost, 0.0), min(between.high - cost, 1.0)
         truth = np.array([roc_auc_score(t, search.decision_function(x)) for x, t in new])
-        rows.append({"ranks": how, **judged(estimate, held, variances, sizes, truth)})
+        mean = truth.mean()
+        rows.append({
+            "ranks": how, "honest bias": estimate.value - mean, "naive bias": estimate.naive - mean,
+            "covers a new centre": float(np.mean((truth >= low) & (truth <= high))), "width": high - low,
+            "interval covers the mean": float(estimate.interval[0] <= mean <= estimate.interval[1]),
+        })  # fmt: skip
     return rows
 
 
-def _variance(rng: Rng, y: Any, values: Any) -> float:
+def variance(rng: Rng, y: Any, values: Any) -> float:
+    """The bootstrap variance of a centre's AUC."""
     draws = (rng.integers(0, len(y), len(y)) for _ in range(100))
     return float(np.var([roc_auc_score(y[at], values[at]) for at in draws if 0 < y[at].sum() < len(at)], ddof=1))
-
-
-def judged(estimate: sobercv.Estimate, held: list[Any], variances: Array, sizes: Array, truth: Array) -> Row:
-    """Bias of the honest and of the naive score, and how much the interval for a new centre covers."""
-    variances = np.maximum(variances, np.mean(sizes * variances) / sizes / 4)
-    spread = heterogeneity(np.array([roc_auc_score(*one) for one in held]), variances)
-    cost = max(estimate.naive - estimate.value, 0.0)
-    low, high = max(spread.low - cost, 0.0), min(spread.high - cost, 1.0)
-    return {
-        "honest bias": estimate.value - truth.mean(),
-        "naive bias": estimate.naive - truth.mean(),
-        "covers a new centre": float(np.mean((truth >= low) & (truth <= high))),
-        "width": high - low,
-        "interval covers the mean": float(estimate.interval[0] <= truth.mean() <= estimate.interval[1]),
-    }
 
 
 def results(rows: Rows) -> Rows:

@@ -18,7 +18,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from .harness import Array, Rng
+from . import sets
+from .excess_tables import Splits, Trained
+from .harness import Array, Rng, Row
 
 Ends = tuple[float, float, float]
 NONE: Ends = (np.nan, np.nan, np.nan)
@@ -109,3 +111,66 @@ def mabt(right: Array, level: float, rng: Rng) -> tuple[int, float]:
         middle = (low + high) / 2
         low, high = (middle, high) if tilted(middle)[0] <= 1 - level else (low, middle)
     return best, tilted(low)[1]
+
+
+# ---- on the splits of a table ----
+BY_ROWS = ("accuracy", "neg_mean_squared_error")  # metrics that are a mean over rows
+
+
+def by_rows(table: Trained, metric: str, w: int, level: float) -> Row:
+    """Published intervals of metrics that are a mean over rows."""
+    found = dict.fromkeys(("Wald", "corrected-t", "conservative-z", "Bates", "Bates 4"), NONE)
+    if metric in BY_ROWS:
+        y, folds, out = table.sample.y, table.sample.folds[:, 0], table.sample.predictions[:, :, 0]
+
+        def means(splits: Splits) -> Array:
+            return np.array([of_rows(metric, y[test], p[:, w]).mean() for test, p in splits])
+
+        nested = [
+            (by, of_rows(metric, y, p[:, w]), np.stack([of_rows(metric, y, one[:, w]) for one in paired]))
+            for by, p, paired in [(folds, out, table.paired), *table.repeats]
+        ]
+        found["Wald"] = wald(nested[0][1], level)
+        found["corrected-t"] = corrected_t(means(table.splits), 1 / 9, level)
+        found["Bates"] = bates(nested[:1], level)
+        if table.halves:
+            halves = np.array([[means(half).mean() for half in two] for two in table.halves])
+            found["conservative-z"] = conservative_z(means(table.splits), halves, level)
+            found["Bates 4"] = bates(nested, level)
+    return named(found)
+
+
+def held_out(table: Trained, metric: str, fixed: int | None, true: Array, seed: int, level: float) -> Row:
+    """Intervals of a hold-out: selected on the other rows (MABT: preselected there); truth is that of all rows."""
+    found = {"hold-out": NONE, "MABT": NONE}
+    truths = {"hold-out truth": np.nan, "MABT truth": np.nan}
+    if metric in (*BY_ROWS, "roc_auc"):
+        held, out, first = table.held
+        y, rest = table.sample.y[held], np.delete(table.sample.y, held)
+        within = sets.scores_on(sets.build(rest, out[:, :, None]), metric)
+        chosen = int(np.nanargmax(within)) if fixed is None else fixed
+        truths["hold-out truth"] = true[chosen]
+        if metric == "roc_auc":
+            found["hold-out"] = delong(y, first[:, chosen], level)
+        elif metric == "accuracy":
+            found["hold-out"] = wilson(of_rows(metric, y, first[:, chosen]), level)
+            few = np.flatnonzero(within >= np.quantile(within, 0.9)) if fixed is None else np.array([fixed])
+            each = np.column_stack([of_rows(metric, y, first[:, c]) for c in few])
+            best, bound = mabt(each, level, np.random.default_rng(seed))
+            found["MABT"], truths["MABT truth"] = (np.nan, np.nan, bound), true[few[best]]
+        else:
+            found["hold-out"] = wald(of_rows(metric, y, first[:, chosen]), level)
+    return named(found) | truths
+
+
+def named(found: dict[str, Ends]) -> Row:
+    """Both ends and the one-sided lower bound of each interval."""
+    return {f"{name} {end}": value for name, ends in found.items() for end, value in zip("lhb", ends, strict=True)}
+
+
+def of_rows(metric: str, y: Array, p: Array) -> Array:
+    """Scores of single rows: squared errors, or whether labels are right; predictions [N] or [N, K]."""
+    if metric == "neg_mean_squared_error":
+        return -((y - p) ** 2)
+    label, missing = (p > 0.5, np.isnan(p)) if p.ndim == 1 else (p.argmax(axis=1), np.isnan(p[:, 0]))
+    return np.where(missing, np.nan, label == y)

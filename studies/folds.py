@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from itertools import product
+from itertools import product, starmap
 from typing import Any
 
 import numpy as np
@@ -12,26 +11,23 @@ import pandas as pd
 from scipy import special
 
 import sobercv
-from sobercv import metrics
 from sobercv.correction import FoldScores, judge
+from sobercv.inference import Question
 
 from . import sets, simulated
-from .evidence import Page
-from .harness import Array, Key, Options, Part, Row, Rows, covers, grouped, read_results
+from .harness import Array, Key, Options, Page, Part, Row, Rows, by_values, covers, grouped, read_results
+from .races import fold_scores
 
 FOLDS, SIZES, SAMPLES, REPETITIONS = (3, 5, 10), (50, 100, 200, 500), 5, 100
 FEWEST_JUDGES = 250  # rows that are left to tell the truth
 METRICS = {"binary": ("accuracy", "roc_auc"), "regression": ("r2",), "survival": ("concordance_index",)}
 #: Degrees of freedom, as a multiple of K - 1, that were tried.
 FREEDOM = (1.0, 1.5, 2.0, 3.0, np.inf)
-SETTINGS = {
-    setting.name: setting
-    for setting in (simulated.Setting(*place) for place in (
-        ("accuracy", 60, 50, 0.6, 0), ("accuracy", 60, 50, 0.9, 0.5), ("accuracy", 100, 300, 0.6, 0),
-        ("accuracy", 500, 100, 0.9, 0.5), ("area", 60, 50, 0.7, 0, 0.5), ("area", 100, 300, 0.7, 0.5, 0.5),
-        ("area", 500, 100, 0.92, 0, 0.5),
-    ))
-}  # fmt: skip
+SETTINGS = {setting.name: setting for setting in starmap(simulated.Setting, (
+    ("accuracy", 60, 50, 0.6, 0), ("accuracy", 60, 50, 0.9, 0.5), ("accuracy", 100, 300, 0.6, 0),
+    ("accuracy", 500, 100, 0.9, 0.5), ("area", 60, 50, 0.7, 0, 0.5), ("area", 100, 300, 0.7, 0.5, 0.5),
+    ("area", 500, 100, 0.92, 0, 0.5),
+))}  # fmt: skip
 
 
 def places() -> list[Key]:
@@ -43,15 +39,9 @@ def places() -> list[Key]:
 
 def real(options: Options, name: str, n: int, sample: int, k: int) -> list[Row]:
     """Cross-validate every configuration on one sub-sample, and judge by each metric."""
-    ready = sets.read(options, name)
-    rng = np.random.default_rng([n, sample, *name.encode()])
-    rows, judges = sets.draw(ready.y, n, rng)
-    folds = sets.spread_folds(ready.y[rows], rng, k)
-    fit = partial(sets.fit, ready, seed=sample)
-    made = sets.cross_validated(fit, ready.y, rows, judges, folds[:, None])
-    found = []
-    for metric in METRICS[sets.kind_of(ready.y)]:
-        scores, true = by_fold(made.table, metric, folds), made.truth(metric)
+    made, found = sets.trained(options, name, n, sample, k=k), []
+    for metric in METRICS[sets.kind_of(made.y)]:
+        scores, true = fold_scores(made.table, Question.ask(metric)), made.truth(metric)
         if np.isnan(scores).any(axis=0).all():
             continue  # a fold without an event or a class: scikit-learn's search would have no scores either
         bbc = sobercv.bbc(None, made.table, metric)
@@ -61,19 +51,14 @@ def real(options: Options, name: str, n: int, sample: int, k: int) -> list[Row]:
     return found
 
 
-def by_fold(predictions: sobercv.Predictions, metric: str, folds: Array) -> Array:
-    """Score of each configuration on each fold [K, C]."""
-    counts = (folds == np.arange(folds.max() + 1)[:, None]).astype(np.uint8)
-    return metrics.get(metric).bind(predictions).scores(counts)
-
-
 def simulate(options: Options, name: str, k: int, sample: int) -> list[Row]:
     """Judge one simulated search."""
     setting = SETTINGS[name]
     made = simulated.table(setting, sample)
     folds = sets.spread_folds(made.y, np.random.default_rng([sample, k]), k)
     chances = made.predictions if setting.family == "accuracy" else special.expit(made.predictions)
-    scores = by_fold(sets.build(made.y, np.asarray(chances)[:, :, None], folds[:, None]), setting.metric, folds)
+    table = sets.build(made.y, np.asarray(chances)[:, :, None], folds[:, None])
+    scores = fold_scores(table, Question.ask(setting.metric))
     return [{"n": setting.n, "metric": setting.metric, **measured(setting.metric, scores, made.truth)}]
 
 
@@ -81,9 +66,8 @@ def measured(metric: str, scores: Array, truth: Array) -> Row:
     """What fold scores [K, C] say, with several degrees of freedom, and the truth of the winner."""
     found = judge(FoldScores({metric: scores}))[metric]
     row = {"naive": found.naive, "value": found.value, "truth": truth[found.winner], "lower bound": found.lower_bound()}
-    (row["low"], row["high"]), (row["percentile low"], row["percentile high"]) = (
-        found.interval, np.quantile(found.draws, [0.025, 0.975])
-    )  # fmt: skip
+    row["low"], row["high"] = found.interval
+    row["percentile low"], row["percentile high"] = np.quantile(found.draws, [0.025, 0.975])
     for multiple in FREEDOM:
         bounds = replace(found.bounds, freedom=multiple * (scores.shape[0] - 1))
         row[f"low {multiple:g}"], row[f"high {multiple:g}"] = replace(found, bounds=bounds).interval_at(0.95)
@@ -111,12 +95,6 @@ def told(rows: Rows) -> Row:
     if beside == "bbc":
         found |= {"bbc": (rows.bbc - rows["bbc truth"]).mean(), "bbc covers": covers(rows, low, high, "bbc truth")}
     return found
-
-
-def by_freedom(rows: Rows) -> Rows:
-    """Coverage of each data set, by how many degrees of freedom there are per fold but one."""
-    shares = {m: (rows[f"low {m:g}"] <= rows.truth) & (rows.truth <= rows[f"high {m:g}"]) for m in FREEDOM}
-    return pd.DataFrame(shares).groupby(rows.data).mean()
 
 
 def left_out(covered: Rows) -> pd.Series:
@@ -150,12 +128,12 @@ def draw(plt: Any) -> Any:
 
 def page() -> Page:
     rows, made = read_results("folds-real"), read_results("folds-simulated")
-    titles = {"metric": "metric", "k": "folds", "n": "samples", "data": "data set"}
-    by = {name: grouped(rows, name, told).rename(columns={name: "value_of"}) for name in titles}
+    every = by_values(rows, told, metric="metric", k="folds", n="samples", data="data set")
     two_ends = rows[rows.metric != "r2"]
-    tried, covered = by_freedom(two_ends), 100 * by["data"].covers
+    inside = {m: two_ends.truth.between(two_ends[f"low {m:g}"], two_ends[f"high {m:g}"]) for m in FREEDOM}
+    tried, covered = pd.DataFrame(inside).groupby(two_ends.data).mean(), 100 * every[every.by == "data set"].covers
     numbers = {
-        "by_metric": by["metric"], "every": pd.concat([some.assign(by=titles[name]) for name, some in by.items()]),
+        "by_metric": every[every.by == "metric"], "every": every,
         "made": told(made), "by_setting": grouped(made, "data k", told, sort=False), "two_ends": told(two_ends),
         "searches": len(rows[["data", "n", "k", "sample"]].drop_duplicates()), "winners": len(rows),
         "covered": covered, "tried": ", ".join(f"{m:g} covers {tried[m].mean():.3f}" for m in FREEDOM),

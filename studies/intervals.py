@@ -22,8 +22,7 @@ from sobercv.inference.intervals import CROSS_VALIDATED, Calibrated, Percentile
 from sobercv.inference.units import Units
 
 from . import sets, simulated
-from .evidence import Page
-from .harness import Array, Key, Options, Part, Row, Rows, grouped, read_results
+from .harness import Array, Key, Options, Page, Part, Row, Rows, by_values, grouped, read_results
 
 #: Sub-samples by the number of sizes: sets with a single size get more, so that no set is judged by a handful.
 SAMPLES = {1: 42, 2: 30, 3: 21, 4: 18}
@@ -231,12 +230,6 @@ def overall(rows: Rows) -> Rows:
     return pd.DataFrame(lines)
 
 
-def by_values(rows: Rows, **titles: str) -> Rows:
-    """Coverage and width of both intervals at every level, for each value of these columns."""
-    parts = [grouped(rows, name, told).rename(columns={name: "value"}).assign(by=by) for name, by in titles.items()]
-    return pd.concat(parts)
-
-
 def choose(rows: Rows, without: str | None = None) -> float:
     """The factor whose mean over the other data sets is closest to nominal: two-sided, lower, all levels."""
     means = rows[rows.set != without].groupby("excess").mean(numeric_only=True)
@@ -270,14 +263,14 @@ def page() -> Page:
     )
     table = overall(rows)
     at95 = table[table.level == 95].set_index("interval")
-    others, settings = left_out(excess), by_values(made, setting="setting")
+    others, settings = left_out(excess), by_values(made, told, setting="setting")
     # Five repeats: metrics between 0 and 1 have widths that can be averaged.
     some = repeats[(repeats.interval == "calibrated") & (repeats.level == 0.95)]
     shares = some[~some.metric.str.startswith("neg") & (some.metric != "r2")]
     numbers = {
         "overall": table, "percent": 100 * at95.covers, "worst_percent": 100 * at95.worst,
         "rows": rows, "settings": settings, "worst": settings.sort_values("covered calibrated 0.95").iloc[0],
-        "others": others, "groups": by_values(rows, metric="metric", n="samples", set="data set"),
+        "others": others, "groups": by_values(rows, told, metric="metric", n="samples", set="data set"),
         "repeats": {f"r{r}": np.average(here.covered, weights=here.tables) for r, here in some.groupby("repeats")},
         "width": {f"r{r}": np.average(here.width, weights=here.tables) for r, here in shares.groupby("repeats")},
         "wider": 1 / told(rows)["width 0.95"],

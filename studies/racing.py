@@ -28,10 +28,8 @@ from sobercv.inference.tables import Table
 from sobercv.testing import simulate
 
 from . import learners, sets
-from .evidence import Page
-from .harness import Array, Key, Options, Part, Row, Rows, grouped, read_results
-from .racing_rivals import anova_race, cvst, f_race, in_turn, paired_with_power
-from .replay import Replay, replay
+from .harness import Array, Key, Options, Page, Part, Row, Rows, grouped, read_results
+from .races import anova_race, cvst, f_race, in_turn, paired_with_power, replay
 
 FOLDS, REPETITIONS, N_BOOTSTRAPS = 10, 20, 500
 MOST_JUDGES = 1500  # rows that tell the truth
@@ -95,12 +93,7 @@ def measure(
     scores, full = whole.wholes[0], whole.winner()
     rows = []
     for name, rule in rules.items():
-        if rule is None:
-            raced = Replay(predictions, predictions, 1.0, [1.0])
-        elif name in IN_TURN:
-            raced = rule(predictions, question)
-        else:
-            raced = replay(predictions, rule.for_race() if hasattr(rule, "for_race") else rule, question)
+        raced = rule(predictions, question) if name in IN_TURN else replay(predictions, rule, question)
         counted = sobercv.bbc(None, raced.counted, metric, **options)
         survivors = sobercv.bbc(None, raced.survivors, metric, **options) if raced.counted.dropped else counted
         true = float(truth[counted.winner])
@@ -136,8 +129,7 @@ KEYS = "data n sample metric"
 
 def by_place(rows: Rows) -> Rows:
     """Means of all tables of a place (a simulated setting, or a data set and a size), metric and rule."""
-    without = rows[rows.rule == "none"].set_index(KEYS.split()).survivors
-    before = rows[KEYS.split()].merge(without.rename("before"), left_on=KEYS.split(), right_index=True).before
+    before = rows.survivors.where(rows.rule == "none").groupby([rows[key] for key in KEYS.split()]).transform("max")
     added = {"bias added": rows.counted - before, "squares added": rows.counted**2 - before**2}
     rows = rows.assign(simulated=rows.data.isin(SETTINGS), **added)
     return grouped(rows, "data n metric simulated rule", means, sort=False)
@@ -238,15 +230,7 @@ TREES: learners.Sizes = ((2, 5), (4, 5), (None, 3), (None, 10))
 
 def cheap_table(options: Options, name: str, n: int, sample: int) -> sets.SubSample:
     """A sub-sample with some sixty configurations."""
-
-    def make() -> sets.SubSample:
-        ready = sets.read(options, name)
-        rng = np.random.default_rng([n, sample, *name.encode()])
-        order = rng.permutation(len(ready.y))
-        rows, judges = order[:n], order[n : n + MOST_JUDGES]
-        folds = sets.spread_folds(ready.y[rows], rng)[:, None]
-        return sets.cross_validated(partial(fit_cheap, ready, seed=sample), ready.y, rows, judges, folds)
-
+    make = partial(sets.trained, options, name, n, sample, fit_cheap, fewest=0, most_judges=MOST_JUDGES)
     return sets.kept(options, f"cheap-{name}-{n:04d}-{sample:03d}", make)
 
 
@@ -377,7 +361,7 @@ def guarantee(options: Options, n: int, c: int, equal: bool, rho: float, sample:
     winner = sets.scores_on(made, "accuracy").argmax()  # the first of the best
     rows = []
     for chance in CHANCES:
-        raced = replay(made, sobercv.BettingDrop(chance).for_race(), Question.ask("accuracy", random_state=sample))
+        raced = replay(made, sobercv.BettingDrop(chance), Question.ask("accuracy", random_state=sample))
         lost = float(winner not in raced.survivors.configurations)
         rows.append({"chance": chance, "lost": lost, "models": raced.models})
     return rows

@@ -20,15 +20,13 @@ from sobercv import presets
 from sobercv.inference import DropVerdict, Question
 
 from . import sets
-from .evidence import Mean, Page, all_of
-from .harness import Absent, Array, Options, Part, Row, Rows, grouped, ordered, read_results
-from .replay import replay
+from .harness import Absent, Array, Mean, Options, Page, Part, Row, Rows, all_of, grouped, ordered, panels, read_results
+from .races import replay
 
-#: The data sets of the paper: name -> (number on OpenML, other name of a file in a folder). Two were not at hand.
+#: The data sets of the paper and their numbers on OpenML; the last two were not at hand.
 PAPER = {
-    "jasmine": (41143, "jasmine"), "madeline": (41144, "madeline"), "sylvine": (41146, "sylvine"),
-    "gisette": (41026, "gisette_valid"), "madelon": (1485, "madelon"), "dexter": (4136, "dexter"),
-    "gina": (1038, "gina"), "christine": (41142, "christine"), "philippine": (41145, "philippine"),
+    "jasmine": 41143, "madeline": 41144, "sylvine": 41146, "gisette": 41026, "madelon": 1485, "dexter": 4136,
+    "gina": 1038, "christine": 41142, "philippine": 41145,
 }  # fmt: skip
 AT_HAND = tuple(PAPER)[:7]
 SIZES = (20, 40, 60, 80, 100, 500)
@@ -52,13 +50,12 @@ SUBSET: dict[str, dict[str, tuple[int, ...]]] = {
 # ---- data ----
 def load(options: Options, name: str) -> tuple[Array, Array]:
     """A table [N, P] and its classes 0 and 1; from OpenML where no folder is given."""
-    number, other = PAPER[name]
     if options.data:
-        parts = sets.raw(options.find(name, other))
+        parts = sets.raw(options.find(name, f"{name}_valid"))  # of gisette, the part that is small enough
         X, y = parts["X"], parts["y"]
     else:
         try:
-            X, y = fetch_openml(data_id=number, return_X_y=True, as_frame=False)
+            X, y = fetch_openml(data_id=PAPER[name], return_X_y=True, as_frame=False)
         except OSError as error:
             raise Absent(f"{name} (OpenML: {error})") from None
         y = y == np.unique(y)[-1]
@@ -334,21 +331,16 @@ PROTOCOLS = {
 
 def draw(plt: Any) -> Any:
     """The paper's figure 2: mean bias of each protocol against the sample size, one line per data set."""
-    rows = read_results("real")
-    fig, axes = plt.subplots(2, 4, figsize=(13, 6), sharex=True, sharey=True)
-    for ax, (protocol, title) in zip(axes.flat, PROTOCOLS.items(), strict=True):
-        for i, (name, some) in enumerate(rows.groupby("data")):
-            line = bias(some, protocol).groupby(some.n).mean()
-            places = [SIZES.index(n) for n in line.index]
-            ax.plot(places, list(line), color=plt.get_cmap("tab10")(i), marker="o", ms=3, lw=1.2, label=name)
-        ax.set_xticks(range(len(SIZES)), SIZES)
-        ax.axhline(0, color="0.4", lw=0.8)
-        ax.set_title(title, loc="left", fontsize=11)
+    by_set = read_results("real").groupby("data")
+
+    def lines(protocol: str) -> dict[str, Any]:
+        means = {name: bias(some, protocol).groupby(some.n).mean() for name, some in by_set}
+        return {name: (plt.get_cmap("tab10")(i), line) for i, (name, line) in enumerate(means.items())}
+
+    fig, axes = panels(plt, PROTOCOLS, lines, SIZES)
     axes[0, 0].legend(fontsize=8, frameon=False, ncol=2)
     for ax in axes[:, 0]:
         ax.set_ylabel("estimate - hold-out AUC")
-    for ax in axes[1]:
-        ax.set_xlabel("samples")
     return fig
 
 

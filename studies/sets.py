@@ -158,13 +158,13 @@ def strata(y: Array) -> Array:
     return y["event"].astype(int) if y.dtype.names else np.zeros(len(y), int) if y.dtype.kind == "f" else y
 
 
-def draw(y: Array, n: int, rng: Rng, fewest: int | None = None) -> tuple[Array, Array]:
+def draw(y: Array, n: int, rng: Rng, fewest: int | None = None, most_judges: int = MOST_JUDGES) -> tuple[Array, Array]:
     """Rows of a sub-sample, and rows that judge; by default four of each class (of many classes: two) are there."""
     kind, of = kind_of(y), strata(y)
-    fewest = fewest or {"binary": 4, "classes": 2, "survival": 8, "regression": 0}[kind]
+    fewest = {"binary": 4, "classes": 2, "survival": 8, "regression": 0}[kind] if fewest is None else fewest
     while True:
         order = rng.permutation(len(y))
-        rows, judges = order[:n], order[n : n + MOST_JUDGES]
+        rows, judges = order[:n], order[n : n + most_judges]
         there = np.bincount(of[rows], minlength=of.max() + 1)
         if (there[1] if kind == "survival" else there.min()) >= fewest:
             return rows, judges
@@ -194,11 +194,18 @@ def out_of_fold(fit: Fit, rows: Array, folds: Array) -> Array:
     return np.concatenate(parts)[np.argsort(np.argsort(folds, kind="stable"))]
 
 
-def cross_validated(fit: Fit, y: Array, rows: Array, judges: Array, folds: Array) -> SubSample:
-    """Train on some rows without each fold [N, R], and on all of them."""
-    judged = fit(rows, judges)
+def trained(
+    options: Options, name: str, n: int, sample: int, learn: Callable[..., Array] = fit, *, k: int = FOLDS,
+    repeats: int = 1, **drawn: int,
+) -> SubSample:  # fmt: skip
+    """Draw a sub-sample of a set, and train on it without each fold, and on all of it; the place is the seed."""
+    ready = read(options, name)
+    rng = np.random.default_rng([n, sample, *name.encode()])
+    rows, judges = draw(ready.y, n, rng, **drawn)
+    folds = np.stack([spread_folds(ready.y[rows], rng, k) for _ in range(repeats)], axis=1)
+    fit = partial(learn, ready, seed=sample)
     out = np.stack([out_of_fold(fit, rows, by) for by in folds.T], axis=2)
-    return SubSample(y[rows], folds, out, y[judges], judged)
+    return SubSample(ready.y[rows], folds, out, ready.y[judges], fit(rows, judges))
 
 
 def kept(options: Options, name: str, make: Callable[[], SubSample]) -> SubSample:
@@ -214,15 +221,8 @@ def kept(options: Options, name: str, make: Callable[[], SubSample]) -> SubSampl
 
 
 def sub_sample(options: Options, name: str, n: int, sample: int, repeats: int) -> SubSample:
-    """A sub-sample of a set; its seed is that of its name and place."""
-
-    def make() -> SubSample:
-        ready = read(options, name)
-        rng = np.random.default_rng([n, sample, *name.encode()])
-        rows, judges = draw(ready.y, n, rng)
-        folds = np.stack([spread_folds(ready.y[rows], rng) for _ in range(repeats)], axis=1)
-        return cross_validated(partial(fit, ready, seed=sample), ready.y, rows, judges, folds)
-
+    """A sub-sample of a set, kept in the work folder."""
+    make = partial(trained, options, name, n, sample, repeats=repeats)
     return kept(options, table_name(name, n, sample, repeats), make)
 
 

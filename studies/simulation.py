@@ -12,9 +12,8 @@ import sobercv
 from sobercv.inference import Question
 from sobercv.testing import simulate
 
-from .evidence import Mean, Page, all_of
-from .harness import Part, Row, Rows, bias, grouped, read_results
-from .replay import replay
+from .harness import Mean, Page, Part, Row, Rows, all_of, bias, grouped, panels, read_results
+from .races import replay
 
 SAMPLES = (20, 40, 60, 80, 100, 500, 1000)
 CONFIGURATIONS = (50, 100, 200, 300, 500, 1000, 2000)
@@ -48,11 +47,8 @@ def one_table(index: int, n: int, c: int, a: int, b: int, repetition: int) -> Ro
         "632+": bbc.as_632plus(),
     }
     row = {"estimate naive": bbc.naive, **{f"estimate {p}": estimate.value for p, estimate in found.items()}}
-    row |= {
-        "truth": data.truth[bbc.winner],
-        "truth bced": data.truth[found["bced"].winner],
-        "models bced": raced.models,
-    }
+    row |= {"truth": data.truth[bbc.winner], "truth bced": data.truth[found["bced"].winner]}
+    row["models bced"] = raced.models
     for p in WITH_INTERVAL:
         truth, ends = row[true_column(p)], {level: found[p].interval_at(level) for level in LEVELS}
         row[f"width {p}"] = ends[0.95][1] - ends[0.95][0]
@@ -151,24 +147,18 @@ PANELS = {
 def draw(plt: Any) -> Any:
     """The paper's figure 1: bias against sample size, one line per number of configurations, accuracy 0.6."""
     rows = read_results("simulation")
-    hard = rows[rows.a == 9]
-    sizes = sorted(hard.c.unique())
-    shades = plt.get_cmap("viridis")(np.linspace(0.0, 0.85, len(sizes)))
-    fig, axes = plt.subplots(2, 4, figsize=(13, 6), sharex=True, sharey=True)
-    for ax, (protocol, title) in zip(axes.flat, PANELS.items(), strict=False):
-        for c, shade in zip(sizes, shades, strict=True):
-            line = hard[hard.c == c].sort_values("n")[f"bias {protocol}"]
-            ax.plot(range(len(line)), list(line), color=shade, marker="o", ms=3, lw=1.2, label=f"{c}")
-        ax.axhline(0, color="0.4", lw=0.8)
-        ax.set_title(title, loc="left", fontsize=11)
-        ax.set_xticks(range(len(SAMPLES)), SAMPLES)
+    by_c = list(rows[rows.a == 9].set_index("n").groupby("c"))
+    shades = plt.get_cmap("viridis")(np.linspace(0.0, 0.85, len(by_c)))
+
+    def lines(protocol: str) -> dict[str, Any]:
+        return {f"{c}": (shade, some[f"bias {protocol}"]) for (c, some), shade in zip(by_c, shades, strict=True)}
+
+    fig, axes = panels(plt, PANELS, lines, SAMPLES)
     axes.flat[-1].axis("off")
     handles, labels = axes.flat[0].get_legend_handles_labels()
     axes.flat[-1].legend(handles, labels, title="configurations", ncol=2, loc="center", frameon=False)
     for ax in axes[:, 0]:
         ax.set_ylabel("estimate - truth (accuracy)")
-    for ax in axes[1, :3]:
-        ax.set_xlabel("samples")
     return fig
 
 

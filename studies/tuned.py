@@ -16,11 +16,11 @@ import pandas as pd
 from scipy import stats
 
 import sobercv
+from sobercv.inference import procedures
 from sobercv.inference.bootstrap import BACK
 
 from . import intervals, sets
-from .evidence import Page
-from .harness import Array, Key, Options, Part, Rng, Row, Rows, covers, grouped, read_results
+from .harness import Array, Options, Page, Part, Rng, Row, Rows, claim, covers, grouped, read_results
 
 SAMPLES, CONFIGURATIONS, REPETITIONS = (60, 150, 400), (20, 200), 2000
 SHARE = 0.35  # of positives
@@ -45,28 +45,21 @@ SIZES = {60: "40", 100: "100", 500: "200 to 500"}
 def claims(kind: str, y: Array, chances: Array, family: Any, truth: Callable[..., Any], **options: Any) -> list[Row]:
     """Tune on one table: naive, corrected, lower and upper end, and truth of what is claimed.
 
-    `truth` is the score of a column, a threshold, or a mix and the single configuration that it is compared with.
+    ``truth(metric, *decided)`` are the scores of columns, thresholds or mixes on the same new samples.
     """
     select, metric, resamples = TUNED[kind]
-
-    def claim(name: str, naive: float, value: float, interval: Any, true: float) -> Row:
-        return {"tuned": name, "naive": naive, "value": value, "low": interval[0], "high": interval[1], "truth": true}
-
     if kind == "family":
         gap = sobercv.difference(y, chances, metric, first=family, n_bootstraps=resamples, **options)
-        one, first, second = gap.first, truth(metric, int(gap.first.winner)), truth(metric, int(gap.second.winner))
-        return [
-            claim(kind, one.naive, one.value, one.interval, first),
-            claim("family, difference", gap.naive, gap.value, gap.interval, first - second),
-        ]
+        first, second = truth(metric, int(gap.first.winner), int(gap.second.winner))
+        difference = {"tuned": "family, difference", **claim(gap, first - second)}
+        return [{"tuned": kind, **claim(gap.first, first)}, difference]
     found = sobercv.bbc(y, chances, metric, select=select, n_bootstraps=resamples, **options)
     if found.single is None:
-        return [claim(kind, found.naive, found.value, found.interval, truth(metric, found.decision))]
-    mix, alone = truth(metric, found.decision, found.single.winner)
-    return [
-        claim(kind, found.naive, found.value, found.interval, mix),
-        claim(f"{kind}, gain", found.naive - found.single.naive, found.gain, found.gain_interval, mix - alone),
-    ]
+        return [{"tuned": kind, **claim(found, *truth(metric, found.decision))}]
+    mix, alone = truth(metric, found.decision, int(found.single.winner))
+    gain = {"naive": found.naive - found.single.naive, "value": found.gain, "truth": mix - alone}
+    gain["low"], gain["high"] = found.gain_interval
+    return [{"tuned": kind, **claim(found, mix)}, {"tuned": f"{kind}, gain", **gain}]
 
 
 # ---- simulated tables ----
@@ -90,12 +83,12 @@ def simulated(options: Options, kind: str, n: int, c: int, sample: int) -> list[
     distance = np.clip(rng.normal(0.8, 0.3, c), 0.0, None)
     y, scores = draw_scores(rng, n, distance)
 
-    def truth(metric: str, decided: Any, single: int | None = None) -> Any:
-        if isinstance(decided, int):
-            return float(stats.norm.cdf(distance[decided] / np.sqrt(2)))
-        if single is None:
-            return of_threshold(decided.value, distance[decided.configuration], metric)
-        return of_mix(decided, distance, metric, rng, single)
+    def truth(metric: str, *decided: Any) -> Any:
+        if kind == "family":
+            return [float(stats.norm.cdf(distance[c] / np.sqrt(2))) for c in decided]
+        if kind == "greedy ensemble":
+            return of_mix(*decided, distance, metric, rng)
+        return [of_threshold(one.value, distance[one.configuration], metric) for one in decided]
 
     return claims(kind, y, chances_of(scores), range(c // FAMILY), truth, random_state=sample, interval="fixed_models")
 
@@ -110,7 +103,7 @@ def of_threshold(value: float, distance: float, metric: str) -> float:
     return float(2 * SHARE * found / (SHARE + SHARE * found + (1 - SHARE) * alarm))
 
 
-def of_mix(mix: Any, distance: Array, metric: str, rng: Rng, single: int) -> tuple[float, float]:
+def of_mix(mix: Any, single: int, distance: Array, metric: str, rng: Rng) -> tuple[float, float]:
     """The score of a mix and of one configuration on the same new samples."""
     members = list(mix.configurations)
     y, scores = draw_scores(rng, NEW, distance[[*members, single]])
@@ -126,11 +119,6 @@ def scored(metric: str, y: Array, new: Array) -> float:
 
 
 # ---- real tables ----
-def places() -> list[Key]:
-    """The tables of the study of intervals with two classes and one repeat."""
-    return [place for place in intervals.places("binary") if place[3] == 1]
-
-
 def real(options: Options, *place: Any) -> list[Row]:
     """Tune in every way on one table; nothing where few rows tell the truth."""
     sample = sets.sub_sample(options, *place)
@@ -143,13 +131,15 @@ def real(options: Options, *place: Any) -> list[Row]:
 def real_claims(y: Array, p: Array, y_new: Array, p_new: Array) -> list[Row]:
     """Tune on one table, judge on rows that no model was trained on."""
 
-    def truth(metric: str, decided: Any, single: int | None = None) -> Any:
-        if isinstance(decided, int):
-            return scored(metric, y_new, p_new[:, decided])
-        if single is None:
-            return scored(metric, y_new, (p_new[:, decided.configuration] >= decided.value).astype(int))
-        mix = p_new[:, list(decided.configurations)] @ np.array(decided.weights)
-        return scored(metric, y_new, mix), scored(metric, y_new, p_new[:, single])
+    def predicted(one: Any) -> Array:
+        if isinstance(one, int):
+            return p_new[:, one]
+        if isinstance(one, procedures.Mix):
+            return p_new[:, list(one.configurations)] @ np.array(one.weights)
+        return (p_new[:, one.configuration] >= one.value).astype(int)
+
+    def truth(metric: str, *decided: Any) -> list[float]:
+        return [scored(metric, y_new, predicted(one)) for one in decided]
 
     return [row for kind in TUNED for row in claims(kind, y, p, LINEAR, truth)]
 
@@ -226,7 +216,10 @@ PARTS = {
         lambda rows: by_claim(rows.assign(set=np.arange(len(rows))), told, "n", "c"), "%.6f",
         {"seed": 0, "fixed_models": True, "new": NEW}, samples=REPETITIONS, at_once=10,
     ),
-    "real": Part("set n sample repeats", places, real, real_results, "%.6f", {"seed": 0}),
+    "real": Part(  # the tables of the study of intervals with two classes and one repeat
+        "set n sample repeats", lambda: [place for place in intervals.places("binary") if place[3] == 1], real,
+        real_results, "%.6f", {"seed": 0},
+    ),
 }  # fmt: skip
 
 

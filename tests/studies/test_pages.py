@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from studies.__main__ import STUDIES
-from studies.evidence import FOLDER, TEMPLATES, Mean, Page, agreement, all_of, fill
+from studies.harness import FOLDER, TEMPLATES, Mean, Page, agreement, all_of, fill
 
-from studies import evidence
+from studies import harness
 
 PAGES = [page for study in STUDIES for page in import_module(f"studies.{study}").PAGES]
 
@@ -38,8 +38,8 @@ def test_every_template_of_a_table_is_linked():
 
 
 def test_a_page_its_tables_and_its_figure_are_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(evidence, "TEMPLATES", tmp_path)
-    monkeypatch.setattr(evidence, "RESULTS", tmp_path)
+    monkeypatch.setattr(harness, "TEMPLATES", tmp_path)
+    monkeypatch.setattr(harness, "RESULTS", tmp_path)
     (tmp_path / "a.json").write_text('{"seed": 3}')
     (tmp_path / "a.md").write_text(
         "# Title\n**{x.min:+.1f}.**\n\n## Tables\n- [t.csv](t.csv): all\n\nMade: {versions}.\n"
@@ -61,11 +61,18 @@ def test_paragraphs_are_wrapped_and_tables_are_repeated():
     words = (
         f"## Head\n{'word ' * 40}\n\n| a | b |\n| --- | --- |\n| {{t[x]}} | {'1' * 130} |\n\n- {'item ' * 40}\n- two"
     )
-    lines = evidence.page(words, {"t": pd.DataFrame({"x": ["p", "q"]})}).splitlines()
+    lines = harness.page(words, {"t": pd.DataFrame({"x": ["p", "q"]})}).splitlines()
     assert [line[:5] for line in lines if line.startswith("|")] == ["| a |", "| ---", "| p |", "| q |"]
     assert all(len(line) <= 120 for line in lines if not line.startswith("|"))
     assert lines[-2].startswith("  item")
     assert lines[-1] == "- two"
+
+
+def test_a_minus_never_starts_a_line():
+    """Markdown would make a list item of it."""
+    for length in range(100, 125):
+        lines = harness.page(f"{'x' * length} K - 1 and more", {}).splitlines()
+        assert not any(line.startswith("- ") for line in lines)
 
 
 def test_verdicts_stand_beside_what_they_judge():

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from studies.harness import Absent, Options
-from studies.racing import measure
-from studies.racing_rivals import (
+from studies.races import (
     LEAVES,
     STEPS,
     among_the_best,
@@ -17,8 +16,9 @@ from studies.racing_rivals import (
     fold_scores,
     in_turn,
     paired_with_power,
+    replay,
 )
-from studies.replay import replay
+from studies.racing import measure
 
 import sobercv
 from sobercv.inference import Question

@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import ParameterGrid
 from studies.harness import Absent, Options
+from studies.races import replay
 from studies.real import (
     GUARD,
     SELECTIONS,
@@ -20,7 +21,6 @@ from studies.real import (
     sub_sample,
     subset,
 )
-from studies.replay import replay
 
 import sobercv
 from sobercv import presets

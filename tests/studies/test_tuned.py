@@ -29,7 +29,7 @@ def test_the_gain_of_a_mix_is_that_on_the_same_new_samples():
     assert mix["truth"] > family["truth"]
     assert behind["truth"] <= 0
     mix = procedures.Mix((3,), (1.0,))
-    alone = tuned.of_mix(mix, np.ones(5), "roc_auc", np.random.default_rng(0), 3)
+    alone = tuned.of_mix(mix, 3, np.ones(5), "roc_auc", np.random.default_rng(0))
     assert alone[0] == alone[1]
 
 

@@ -1,6 +1,7 @@
-"""Races of others, for the study of races: none of these is offered to users, because the study finds none better.
+"""Early dropping replayed on a finished table, and races of others, which the study of races finds no better.
 
-Tests of fold scores, a paired test with power, configurations one after another, and CVST, which has splits of its own.
+Dropping only ever skips models, so a replay and a real race agree to the bit. The races of others are tests of fold
+scores, a paired test with power, configurations one after another, and CVST, which has splits of its own.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -19,8 +20,44 @@ from sobercv.inference.selection import apply
 from sobercv.rivals.drop_rules import row_losses
 
 from .harness import Array
-from .replay import Replay, outcome
 
+
+# ---- replay ----
+class Replay(NamedTuple):
+    """Outcome of a race."""
+
+    survivors: Predictions
+    counted: Predictions  # the same with what the dropped ones have predicted, which take part in the correction
+    models: float  # share of all models of the cross-validation that was trained
+    alive: list[float]  # share of the configurations that was alive after each fold
+
+
+def replay(table: Predictions, rule: Any, question: Question) -> Replay:
+    """Run through the folds of a table, repeat by repeat, and drop after each of them by a rule; None keeps all."""
+    rule = rule.for_race() if hasattr(rule, "for_race") else rule or (lambda *_: None)
+    per_repeat = int(table.fold_of.max()) + 1
+    round_of = table.fold_of + per_repeat * np.arange(table.n_repeats)  # [N, R]
+    n_folds = per_repeat * table.n_repeats
+    survivors, dropped, running = table, [], []
+    for k in range(n_folds):
+        running.append(survivors.n_configurations)
+        so_far = replace(survivors, seen=round_of <= k)
+        verdict = rule(so_far, question, k)
+        if verdict is not None and not verdict.keep.all():
+            dropped.append(so_far.take_configurations(~verdict.keep))
+            survivors = survivors.take_configurations(verdict.keep)
+    return outcome(survivors, dropped, running)
+
+
+def outcome(survivors: Predictions, dropped: list[Predictions], running: list[int]) -> Replay:
+    """Put together what is left, what was dropped, and how many configurations were trained on each fold."""
+    n, left = running[0], survivors.n_configurations
+    survivors = replace(survivors, n_dropped=n - left)
+    models, alive = sum(running) / (n * len(running)), [count / n for count in (*running[1:], left)]
+    return Replay(survivors, replace(survivors, dropped=tuple(dropped)), models, alive)
+
+
+# ---- races in rounds ----
 LEVEL = 0.05
 #: Scores of folds [K, C] -> which stay, None for all; and the best.
 FoldTest = Callable[[Array], tuple[Array | None, int]]
