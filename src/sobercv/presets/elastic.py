@@ -79,8 +79,8 @@ def _fit(net: _ElasticNet, X: Any, loss: _Logistic | _Cox) -> tuple[Array, float
 
     value, gradient, curvature = loss(np.full(X.shape[0], intercept))
     null, current, step = max(value, np.finfo(float).tiny), penalised(value, coef), 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the next step goes on where this one stopped
+    # Without a word where the inner fit stops: the next step goes on from there.
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         while step < net.max_iter:
             step += 1
             weights = np.maximum(curvature, _LEAST_WEIGHT)
@@ -106,12 +106,18 @@ def _fit(net: _ElasticNet, X: Any, loss: _Logistic | _Cox) -> tuple[Array, float
 
 
 def _weighted(X: Any, y: Array, sample_weight: Any) -> tuple[Any, Array, Array]:
-    """Return the rows that weigh anything, and their weights; all weigh 1 by default."""
+    """Return the rows that weigh anything, and their weights; all weigh 1 by default.
+
+    A weight of 3 is three copies of a row. Weights below 1 on average are scaled up: small parts of a row have too
+    little curvature for a step.
+    """
     weight = weights_of(sample_weight, len(y))
     if weight is None:
         return X, y, np.ones(len(y))
     keep = weight > 0
-    return (X, y, weight) if keep.all() else (X[keep], y[keep], weight[keep])
+    if not keep.all():
+        X, y, weight = X[keep], y[keep], weight[keep]
+    return X, y, weight / min(weight.mean(), 1.0)
 
 
 class _ElasticNet(BaseEstimator):  # type: ignore[misc]
