@@ -7,17 +7,16 @@ statistically equivalent feature subsets", Journal of Statistical Software 80(7)
 from __future__ import annotations
 
 from itertools import chain, combinations
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.stats import chi2
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from ..containers import Array
+from ..containers import Array, check_level
 from ..errors import SoberError
 from ..targets import classes_of, guess_task, numbers_of, survival_of
 from .independence import ClassesTest, Columns, IndependenceTest, NumbersTest, SurvivalTest, standardised
@@ -91,8 +90,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like [N]
             Labels, numbers, or records of (event, time).
         """
-        if not isinstance(self.alpha, Real) or not 0 < self.alpha < 1:
-            raise SoberError("E108", f"`alpha` must lie strictly between 0 and 1; got {self.alpha!r}. Write 0.05.")
+        alpha = check_level(self.alpha, "alpha", usual=0.05)
         if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 0:
             raise SoberError("E108", f"`k` must be a whole number of 0 or more; got {self.k!r}. Write 2 or 3.")
         if self.task not in TASKS:
@@ -103,15 +101,14 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_consistent_length(X, y)
         test = self._test(y)
         k = min(self.k, max(0, test.size // 5 - 1))
-        columns = X if not sparse.issparse(X) else sparse.csc_array(X)
-        critical = float(chi2.isf(self.alpha, test.df))
+        critical = float(chi2.isf(alpha, test.df))
         n, p = X.shape
         least, step = np.empty(p), max(1, _BLOCK // n)
         for start in range(0, p, step):
             block = np.arange(start, min(start + step, p))
-            least[block] = test.statistics(standardised(columns, block, test.order), np.empty((0, n)))
+            least[block] = test.statistics(standardised(X, block, test.order), np.empty((0, n)))
         candidates = np.flatnonzero(least >= critical)
-        associated, lowered = standardised(columns, candidates, test.order), least[candidates]
+        associated, lowered = standardised(X, candidates, test.order), least[candidates]
         selected, equivalents = _max_min(associated, lowered, test, critical, k, self.equivalences)
         least[candidates] = lowered
         self.is_significant_ = bool(selected)
@@ -119,8 +116,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.selected_ = candidates[selected] if selected else best
         self.signatures_ = [candidates[equivalents[i]] for i in selected] or [best]
         self.p_values_ = chi2.sf(least, test.df)
-        self.support_: Array = np.zeros(p, bool)
-        self.support_[self.selected_] = True
+        self.support_: Array = np.isin(np.arange(p), self.selected_)
         return self
 
     def _test(self, y: Any) -> IndependenceTest:
