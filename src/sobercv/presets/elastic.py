@@ -215,8 +215,7 @@ def penalty_path(X: Any, y: Any, task: str, l1_ratio: float, n: int = 10) -> lis
     else:
         pulls = [(values == k) - np.mean(values == k) for k in range(target.n_classes)]
     samples, columns = X.shape
-    largest = max(float(np.abs(X.T @ pull).max()) for pull in pulls) / samples / max(l1_ratio, 1e-3)
-    largest = largest if np.isfinite(largest) and largest > 0 else 1.0
+    largest = max(float(np.abs(X.T @ pull).max()) for pull in pulls) / samples / max(l1_ratio, 1e-3) or 1.0
     return [float(f"{v:.6g}") for v in np.geomspace(largest, largest * (1e-2 if samples < columns else 1e-4), n)]
 
 

@@ -101,7 +101,7 @@ class RootForest(BaseEstimator):  # type: ignore[misc]
     def settled_params(self, X: Any) -> dict[str, Any]:
         """Return the parameters with `roots` replaced by a number of columns: of few columns, several roots are one."""
         params: dict[str, Any] = self.get_params()
-        n_columns = X.shape[1] if hasattr(X, "shape") else len(X[0])
+        n_columns = np.shape(X)[1]
         tried = int(np.clip(round(params.pop("roots") * np.sqrt(n_columns)), 1, n_columns))
         return {**params, "max_features": tried}
 

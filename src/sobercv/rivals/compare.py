@@ -22,7 +22,7 @@ from ..search.bbc_search_cv import BBCSearchCV
 from ..search.design import check, design, drop_rule, known_task
 from ..search.scoring import Routed, metrics_of
 from ..targets import has_several_outputs, titled
-from ..training import MemoryStore
+from ..training import MemoryStore, expand
 from .from_predictions import judged
 from .nested_cv import nested_cv
 
@@ -187,7 +187,8 @@ def compare(
         if "bced" in protocols:  # refuses, before any fit, a rule that cannot serve here
             check(dropping)
             question = design(dropping, X, y, routed, plain.random_state).question
-            drop_rule(drop, MemoryStore(made.problem, made.plan, 0).nothing_yet(), question)
+            n_configurations = len(expand(param_grid, None, plain.random_state, estimator))
+            drop_rule(drop, MemoryStore(made.problem, made.plan, n_configurations).nothing_yet(), question)
     if not isinstance(plain.cv, Integral):  # split once: a splitter without a seed gives other folds each time
         plain.set_params(cv=splits)
     plain.fit(X, y, **data)
