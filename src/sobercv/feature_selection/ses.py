@@ -14,15 +14,15 @@ import numpy as np
 from scipy.stats import chi2
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ..containers import Array, check_level
 from ..errors import SoberError
-from ..targets import classes_of, guess_task, numbers_of, survival_of
-from .independence import ClassesTest, Columns, IndependenceTest, NumbersTest, SurvivalTest, standardised
+from ..targets import guess_task
+from .independence import TESTS, Columns, IndependenceTest, standardised
 
 _BLOCK = 1 << 21  # numbers held at a time while all columns are looked at once
-TASKS = ("auto", "classification", "regression", "survival")
+TASKS = ("auto", *TESTS)
 
 
 class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -99,7 +99,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise SoberError("E112", "SES requires y to be passed, but the target y is None; pass the true values.")
         X = validate_data(self, X, accept_sparse="csc", dtype="numeric", ensure_min_samples=2)
         check_consistent_length(X, y)
-        test = self._test(y)
+        test = TESTS[guess_task(y).task if self.task == "auto" else self.task](y)
         k = min(self.k, max(0, test.size // 5 - 1))
         critical = float(chi2.isf(alpha, test.df))
         n, p = X.shape
@@ -118,22 +118,6 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.p_values_ = chi2.sf(least, test.df)
         self.support_: Array = np.isin(np.arange(p), self.selected_)
         return self
-
-    def _test(self, y: Any) -> IndependenceTest:
-        """Choose the test that fits the target."""
-        task = guess_task(y).task if self.task == "auto" else self.task
-        if task == "survival":
-            records = survival_of(y)
-            if not records["event"].any():
-                raise SoberError("E112", "SES cannot learn from survival times without any event; all are censored.")
-            return SurvivalTest(records["event"], records["time"])
-        if task == "regression":
-            numbers = numbers_of(y)
-            return NumbersTest(numbers / (np.abs(numbers).max() or 1.0))
-        codes, classes = classes_of(column_or_1d(y, warn=True))
-        if len(classes) < 2:
-            raise SoberError("E112", f"SES needs two classes or more; all samples are of class {classes[0]!r}.")
-        return ClassesTest(codes)
 
     def _get_support_mask(self) -> Array:
         check_is_fitted(self)
