@@ -145,11 +145,9 @@ class ElasticNetLogistic(ClassifierMixin, _ElasticNet):  # type: ignore[misc]
         if len(self.classes_) < 2:
             raise SoberError("E112", f"Two classes are needed; all samples are of one class, {self.classes_[0]!r}.")
         wanted = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        losses = [_Logistic(codes == k, weight) for k in wanted]
-        fits = [_fit(self, X, loss) for loss in losses]
-        self.coef_ = np.array([coef for coef, _, _ in fits])
-        self.intercept_ = np.array([intercept for _, intercept, _ in fits])
-        self.n_iter_ = max(steps for _, _, steps in fits)
+        fits = [_fit(self, X, _Logistic(codes == k, weight)) for k in wanted]
+        coefs, intercepts, steps = zip(*fits, strict=True)
+        self.coef_, self.intercept_, self.n_iter_ = np.array(coefs), np.array(intercepts), max(steps)
         return self
 
     def decision_function(self, X: Any) -> Array:
