@@ -86,7 +86,7 @@ def test_survival(m):
     X = standard(rng, 3 + m)
     time = np.round(rng.exponential(np.exp(-0.5 * X[0] - 0.5 * X[-1])), 1)
     event = rng.random(N) < 0.7
-    test = SurvivalTest(event, time)
+    test = SurvivalTest(np.column_stack([event, time]))
     found = test.statistics(Columns(X[:3][:, test.order], X[:3][:, test.order] ** 2), X[3:][:, test.order])
     for x, statistic in zip(X[:3], found, strict=True):
 
@@ -105,9 +105,9 @@ def test_p_values_are_uniform_under_independence(kind):
     if kind == "numbers":
         test = NumbersTest(y)
     elif kind == "survival":
-        test = SurvivalTest(y["event"], y["time"])
+        test = SurvivalTest(y)
     else:
-        test = ClassesTest(np.unique(y, return_inverse=True)[1])
+        test = ClassesTest(y)
     noise = rng.normal(size=(500, 400)) + X[:, [1]]  # associated with the target, but not given its parent
     columns = standardised(noise, np.arange(400), test.order)
     given = standardised(X, np.array(sorted(truth)), test.order).values
@@ -122,7 +122,7 @@ def test_a_column_of_the_conditioning_set_says_nothing_new():
     X = standard(rng, 4)
     y = X[0] + rng.normal(size=N)
     time = np.exp(-y)
-    cox = SurvivalTest(np.ones(N, bool), time)
+    cox = SurvivalTest(np.column_stack([np.ones(N), time]))
     for test in (NumbersTest(y), ClassesTest((y > 0).astype(int)), ClassesTest(np.digitize(y, [-1, 1])), cox):
         ordered = X[:, test.order]
         assert test.statistics(Columns(ordered[:2], ordered[:2] ** 2), ordered[:3]) == pytest.approx(0, abs=1e-4)

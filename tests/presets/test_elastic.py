@@ -93,6 +93,15 @@ def test_separated_classes_end_quietly():
         assert np.isfinite(ElasticNetCox(1e-6, 0.5).fit(X, survival).coef_).all()
 
 
+@pytest.mark.parametrize("unit", [1e-8, 1e-3, 0.1])
+def test_small_weights_mean_what_large_ones_mean(unit):
+    for kind, net in (("binary", ElasticNetLogistic), ("survival", ElasticNetCox)):
+        X, y, _ = networks.ALL[kind](0, n=200)
+        weight = np.random.default_rng(0).integers(1, 4, 200).astype(float)
+        once, again = (net(0.01, 0.5).fit(X, y, each) for each in (weight, unit * weight))
+        np.testing.assert_allclose(again.coef_, once.coef_, atol=1e-3)
+
+
 def test_a_weight_is_a_repeated_row_and_a_weight_of_zero_an_absent_one():
     rng = np.random.default_rng(0)
     X, weight = rng.normal(size=(80, 5)), rng.integers(0, 4, 80)

@@ -219,6 +219,18 @@ BAD = [
         "E102",
         "'age'.*infinite",
     ),
+    (
+        "infinite among objects",
+        lambda: presets.get("quick", "binary", FRAME.assign(age=np.inf).astype({"age": object}), TARGETS["binary"]),
+        "E102",
+        "'age'.*infinite",
+    ),
+    (
+        "infinite as text",
+        lambda: presets.get("quick", "binary", FRAME.assign(age=["inf"] * 60 + ["61.5"] * 60), TARGETS["binary"]),
+        "E102",
+        "'age'.*infinite",
+    ),
     ("no columns", lambda: presets.get("quick", "binary", NUMBERS[:, :0], TARGETS["binary"]), "E101", "one column"),
     ("constant", lambda: presets.get("quick", "binary", np.ones((120, 2)), TARGETS["binary"]), "E818", "constant"),
     ("a vector", lambda: presets.get("quick", "binary", SIGNAL, TARGETS["binary"]), "E101", "column"),

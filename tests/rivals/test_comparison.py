@@ -386,6 +386,12 @@ def test_nested_cv_of_a_metric_of_several_times():
         ({"protocols": ["ncv"], "cv": RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)}, "E114", "partition"),
         ({"protocols": ["ncv"], "cv": ShuffleSplit(3, random_state=0)}, "E114", "partition"),
         ({"protocols": ["bbc-repeated"], "cv": StratifiedKFold(3)}, "E114", "n_repeats"),
+        ({"protocols": ["naive", "bced"], "drop": "bcd"}, "E122", "`drop` must be"),
+        (
+            {"protocols": ["naive", "bced"], "drop": sobercv.HoeffdingDrop(), "scoring": "roc_auc"},
+            "E114",
+            "bounded loss",
+        ),
     ],
     ids=[
         "unknown",
@@ -397,6 +403,8 @@ def test_nested_cv_of_a_metric_of_several_times():
         "repeats",
         "hold-outs",
         "repeats of a splitter",
+        "no drop rule",
+        "a drop rule for other metrics",
     ],
 )
 def test_bad_input_is_refused_before_any_fit(options, code, says):

@@ -1,5 +1,7 @@
 """WMC, WMCS and the power law: against literal loops, closed forms, and the truth of a simulation."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -41,6 +43,8 @@ def test_a_power_law_is_read_where_it_leads():
     sizes = np.array([20, 30, 40, 50, 60, 70, 80])
     assert read_at(sizes, 0.8 - 0.9 * sizes**-0.5, 100) == pytest.approx(0.8 - 0.09, abs=1e-9)
     assert read_at(sizes, 0.6 + 0.001 * (80 - sizes), 100) == pytest.approx(0.63)  # it falls: the mean
+    with warnings.catch_warnings(action="error"):
+        assert read_at(np.full(3, 3), np.array([0.5, 0.6, 0.7]), 4) == pytest.approx(0.6)  # one size: the mean
 
 
 def opened(data, metric="accuracy", **given):

@@ -1,8 +1,9 @@
 """Conditional independence tests of many columns at once, for numbers, classes and survival times.
 
-Each test has `statistics(columns, given)`: from standardised columns [P, N] and conditioning columns [m, N] to one
-chi-square statistic per column [P], always with `df` degrees of freedom; 0 where nothing can be tested. Samples are in
-the `order` of the test, and `size` is how many of them carry information: all, or those with an event.
+Each test is made from a target and has `statistics(columns, given)`: from standardised columns [P, N] and conditioning
+columns [m, N] to one chi-square statistic per column [P], always with `df` degrees of freedom; 0 where nothing can be
+tested. Samples are in the `order` of the test, and `size` is how many of them carry information: all, or those with an
+event.
 
 Every test is a score test: the model of the target given the conditioning columns is fitted once, and then all P
 columns are tested against it by matrix products. A likelihood-ratio or Wald test would fit P models instead. Because
@@ -17,8 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import column_or_1d
 
 from ..containers import Array
+from ..errors import SoberError
+from ..targets import classes_of, numbers_of, survival_of
 
 RIDGE = 1e-6  # keeps separated or collinear null models finite; far below the information in one sample
 _TINY = 1e-9  # a column of which less than this part is new, given the others, has nothing to say
@@ -92,7 +96,9 @@ class NumbersTest:
 
     df = 1
 
-    def __init__(self, y: Array) -> None:
+    def __init__(self, y: Any) -> None:
+        y = numbers_of(y)
+        y = y / (np.abs(y).max() or 1.0)
         self.order, self.size = np.arange(len(y)), len(y)
         self._y = y - y.mean()
         self._total = float(self._y @ self._y)
@@ -114,11 +120,16 @@ class NumbersTest:
 class ClassesTest:
     """Score test of multinomial logistic regression, for two or more classes."""
 
-    def __init__(self, codes: Array) -> None:  # class indices 0 to K - 1, each present
+    def __init__(self, y: Any) -> None:
+        codes, classes = classes_of(column_or_1d(y, warn=True))
+        if len(classes) < 2:
+            raise SoberError("E112", f"SES needs two classes or more; all samples are of class {classes[0]!r}.")
         self.order, self.size = np.arange(len(codes)), len(codes)
-        self._y = (codes == np.arange(1, codes.max() + 1)[:, None]).astype(float)  # [K - 1, N], the first is reference
+        self._y = (codes == np.arange(1, len(classes))[:, None]).astype(float)  # [K - 1, N], the first is reference
         self.df = len(self._y)
         self._pairs = np.triu_indices(self.df)
+        self._square = np.empty((self.df, self.df), int)  # where each entry of a matrix stands in its upper triangle
+        self._square[self._pairs] = self._square.T[self._pairs] = np.arange(len(self._pairs[0]))
 
     def statistics(self, columns: Columns, given: Array) -> Array:
         """Return the score statistic with K - 1 degrees of freedom."""
@@ -137,23 +148,15 @@ class ClassesTest:
             # The covariance of the class indicators, upper triangle [d (d + 1) / 2, N], and times each column of z.
             weights = mu[a] * ((a == b)[:, None] - mu[b])
             mixed = (weights[:, None, :] * z).reshape(-1, self.size)
-            information = self._square((mixed @ z.T).reshape(1, -1, q, q))[0]  # [d, d, q, q]
+            information = (mixed @ z.T).reshape(-1, q, q).take(self._square, axis=0)  # [d, d, q, q]
             information = information.transpose(0, 2, 1, 3).reshape(d * q, d * q) + ridge
             return float(value), (self._y - mu) @ z.T - RIDGE * beta, information, (mu, weights, mixed)
 
         information, (mu, weights, mixed) = newton(np.zeros((d, q)), at)
         U = columns.values @ (self._y - mu).T
-        V = self._square(columns.squares @ weights.T)
-        cross = self._square((columns.values @ mixed.T).reshape(-1, len(weights), q))  # [P, d, d, q]
+        V = (columns.squares @ weights.T).take(self._square, axis=1)
+        cross = (columns.values @ mixed.T).reshape(-1, len(weights), q).take(self._square, axis=1)  # [P, d, d, q]
         return efficient_score(U, V, cross.reshape(-1, d, d * q), information)
-
-    def _square(self, upper: Array) -> Array:
-        """Turn upper triangles [P, d (d + 1) / 2, ...] into matrices [P, d, d, ...]."""
-        a, b = self._pairs
-        full = np.empty((len(upper), self.df, self.df, *upper.shape[2:]))
-        full[:, a, b] = upper
-        full[:, b, a] = upper
-        return full
 
 
 class RiskSets:
@@ -180,9 +183,12 @@ class SurvivalTest:
 
     df = 1
 
-    def __init__(self, event: Array, time: Array) -> None:
-        self._sets = RiskSets(event, time)
-        self.order, self.size = self._sets.order, int(event.sum())
+    def __init__(self, y: Any) -> None:
+        records = survival_of(y)
+        if not records["event"].any():
+            raise SoberError("E112", "SES cannot learn from survival times without any event; all are censored.")
+        self._sets = RiskSets(records["event"], records["time"])
+        self.order, self.size = self._sets.order, int(records["event"].sum())
         self._with_deaths = self._sets.deaths > 0
         self._deaths = self._sets.deaths[self._with_deaths]  # [D]
 
@@ -218,3 +224,6 @@ class SurvivalTest:
 
 
 IndependenceTest = NumbersTest | ClassesTest | SurvivalTest
+TESTS: dict[str, type[IndependenceTest]] = {
+    "classification": ClassesTest, "regression": NumbersTest, "survival": SurvivalTest,
+}  # fmt: skip

@@ -7,23 +7,22 @@ statistically equivalent feature subsets", Journal of Statistical Software 80(7)
 from __future__ import annotations
 
 from itertools import chain, combinations
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.stats import chi2
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ..containers import Array
+from ..containers import Array, check_level
 from ..errors import SoberError
-from ..targets import classes_of, guess_task, numbers_of, survival_of
-from .independence import ClassesTest, Columns, IndependenceTest, NumbersTest, SurvivalTest, standardised
+from ..targets import guess_task
+from .independence import TESTS, Columns, IndependenceTest, standardised
 
 _BLOCK = 1 << 21  # numbers held at a time while all columns are looked at once
-TASKS = ("auto", "classification", "regression", "survival")
+TASKS = ("auto", *TESTS)
 
 
 class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -91,8 +90,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like [N]
             Labels, numbers, or records of (event, time).
         """
-        if not isinstance(self.alpha, Real) or not 0 < self.alpha < 1:
-            raise SoberError("E108", f"`alpha` must lie strictly between 0 and 1; got {self.alpha!r}. Write 0.05.")
+        alpha = check_level(self.alpha, "alpha", usual=0.05)
         if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 0:
             raise SoberError("E108", f"`k` must be a whole number of 0 or more; got {self.k!r}. Write 2 or 3.")
         if self.task not in TASKS:
@@ -101,17 +99,16 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise SoberError("E112", "SES requires y to be passed, but the target y is None; pass the true values.")
         X = validate_data(self, X, accept_sparse="csc", dtype="numeric", ensure_min_samples=2)
         check_consistent_length(X, y)
-        test = self._test(y)
+        test = TESTS[guess_task(y).task if self.task == "auto" else self.task](y)
         k = min(self.k, max(0, test.size // 5 - 1))
-        columns = X if not sparse.issparse(X) else sparse.csc_array(X)
-        critical = float(chi2.isf(self.alpha, test.df))
+        critical = float(chi2.isf(alpha, test.df))
         n, p = X.shape
         least, step = np.empty(p), max(1, _BLOCK // n)
         for start in range(0, p, step):
             block = np.arange(start, min(start + step, p))
-            least[block] = test.statistics(standardised(columns, block, test.order), np.empty((0, n)))
+            least[block] = test.statistics(standardised(X, block, test.order), np.empty((0, n)))
         candidates = np.flatnonzero(least >= critical)
-        associated, lowered = standardised(columns, candidates, test.order), least[candidates]
+        associated, lowered = standardised(X, candidates, test.order), least[candidates]
         selected, equivalents = _max_min(associated, lowered, test, critical, k, self.equivalences)
         least[candidates] = lowered
         self.is_significant_ = bool(selected)
@@ -119,25 +116,8 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.selected_ = candidates[selected] if selected else best
         self.signatures_ = [candidates[equivalents[i]] for i in selected] or [best]
         self.p_values_ = chi2.sf(least, test.df)
-        self.support_: Array = np.zeros(p, bool)
-        self.support_[self.selected_] = True
+        self.support_: Array = np.isin(np.arange(p), self.selected_)
         return self
-
-    def _test(self, y: Any) -> IndependenceTest:
-        """Choose the test that fits the target."""
-        task = guess_task(y).task if self.task == "auto" else self.task
-        if task == "survival":
-            records = survival_of(y)
-            if not records["event"].any():
-                raise SoberError("E112", "SES cannot learn from survival times without any event; all are censored.")
-            return SurvivalTest(records["event"], records["time"])
-        if task == "regression":
-            numbers = numbers_of(y)
-            return NumbersTest(numbers / (np.abs(numbers).max() or 1.0))
-        codes, classes = classes_of(column_or_1d(y, warn=True))
-        if len(classes) < 2:
-            raise SoberError("E112", f"SES needs two classes or more; all samples are of class {classes[0]!r}.")
-        return ClassesTest(codes)
 
     def _get_support_mask(self) -> Array:
         check_is_fitted(self)

@@ -14,7 +14,6 @@ import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from numbers import Integral
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -110,30 +109,29 @@ def resample(generator: Any, seed: int, n_rows: int, bootstrap: bool) -> tuple[A
     return np.minimum(drawn, 255).astype(np.uint8), state  # of 65,536 samples none comes up 255 times
 
 
+@dataclass(eq=False)
 class Forests:
     """Forests of one split, one after the other; what several of them need is made once."""
 
-    def __init__(self) -> None:
-        self._sorted: SortedColumns | None = None
-        self._resample: Any = None  # `resample`, with a memory
+    _sorted: SortedColumns | None = None
+    _resample: Any = None  # `resample`, with a memory
 
     def grown(self, model: Any, X: Any, y: Any, rows: Callable[[], Any]) -> GrownForest | None:
         """Return a forest that answers for the rows that `rows` returns; None where scikit-learn must fit the model.
 
         The method `plain_forest(X)` of its class, if there is one, gives the `RandomForestClassifier` that it is on X.
         """
+        kind = type(model)
         try:
-            plain = model.plain_forest(X) if "plain_forest" in vars(type(model)) else model  # not a subclass of it
-            if not _is_known(plain) or np.ndim(y) != 1:
+            if "plain_forest" in vars(kind):  # its own: a subclass may fit in another way
+                plain = model.plain_forest(X)
+            # By name, so that searches without forests do not wait for the import of forests.
+            elif kind.__name__ == "RandomForestClassifier" and kind.__module__.startswith("sklearn.ensemble."):
+                plain = model
+            else:
                 return None
-            n_rows, n_columns = X.shape if hasattr(X, "shape") else (len(X), len(X[0]))
-            tried = n_columns if plain.max_features is None else plain.max_features
-            if isinstance(tried, str):
-                tried = n_columns**0.5
-            elif not isinstance(tried, Integral):  # a share
-                tried = tried * n_columns
-            seconds, cells = int(plain.n_estimators) * (TREE + CELL * n_rows * float(tried)), n_rows * n_columns
-            if n_rows > MOST_ROWS or cells > MOST_CELLS or seconds < 2 * SORT * cells:
+            n_rows, n_columns = np.shape(X)
+            if n_rows > MOST_ROWS or n_rows * n_columns > MOST_CELLS or np.ndim(y) != 1 or not _is_known(plain):
                 return None
             return self._grown(plain, X, y, rows())
         except TimeoutError:  # a clock of the user's, which is not to be stopped here
@@ -153,6 +151,9 @@ class Forests:
         train, new = check_array(X, **options), check_array(rows, **options)
         if not (np.isfinite(train).all() and np.isfinite(new).all()):  # scikit-learn may be told to look away
             return None
+        n_trees, tried = int(plain.n_estimators), first.estimators_[0].max_features_
+        if n_trees * (TREE + CELL * len(train) * tried) < 2 * SORT * train.size:
+            return None
         codes = np.searchsorted(classes, y).astype(np.uint8)
         if len(classes) > MOST_CLASSES or not np.array_equal(classes.take(codes, mode="clip"), np.asarray(y)):
             return None
@@ -161,9 +162,9 @@ class Forests:
         columns = self._sorted
         if self._resample is None:
             self._resample = lru_cache(MOST_COUNTS // len(train))(partial(resample, seeds.old_generator(0)))
-        n_trees, split, depth = int(plain.n_estimators), plain.min_samples_split, plain.max_depth
-        leaf, deepest = int(plain.min_samples_leaf), np.iinfo(np.int32).max if depth is None else depth
-        limits = np.array([first.estimators_[0].max_features_, leaf, max(split, 2 * leaf), deepest], np.int64)
+        leaf = int(plain.min_samples_leaf)
+        deepest = np.iinfo(np.int32).max if plain.max_depth is None else plain.max_depth
+        limits = np.array([tried, leaf, max(plain.min_samples_split, 2 * leaf), deepest], np.int64)
         nodes, chances = np.empty((4, 2 * len(train))), np.empty((2 * len(train), len(classes)))
         generator = seeds.old_generator(seed)
         tree_seeds = generator.randint(np.iinfo(np.int32).max, size=n_trees)
@@ -209,19 +210,15 @@ class Forests:
 
 
 def _is_known(plain: Any) -> bool:
-    """Whether a model is a forest with settings that the compiled loops know."""
-    # By name, so that searches without forests do not wait for the import of forests.
-    kind = type(plain)
-    if kind.__name__ != "RandomForestClassifier" or kind.__module__.split(".")[:2] != ["sklearn", "ensemble"]:
-        return False
-    params, usual = plain.get_params(deep=False), kind().get_params(deep=False)
-    is_usual = all(value is usual[name] or value == usual[name] for name, value in params.items() if name not in FREE)
-    if not is_usual or usual["criterion"] != "gini" or platform.machine().lower() not in MACHINES:
-        return False
+    """Whether a forest has settings that the compiled loops know."""
+    params, usual = plain.get_params(deep=False), type(plain)().get_params(deep=False)
     whole = ("n_estimators", "min_samples_leaf", "min_samples_split", "max_depth", "random_state")
     numbers = [params[name] for name in whole if params[name] is not None]
     return (
-        all(isinstance(value, (int, np.signedinteger)) and not isinstance(value, bool) for value in numbers)
+        platform.machine().lower() in MACHINES
+        and usual["criterion"] == "gini"
+        and all(value is usual[name] or value == usual[name] for name, value in params.items() if name not in FREE)
+        and all(isinstance(value, (int, np.signedinteger)) and not isinstance(value, bool) for value in numbers)
         and params["n_estimators"] >= 1
         and params["n_jobs"] in (None, 1)
     )

@@ -79,8 +79,8 @@ def _fit(net: _ElasticNet, X: Any, loss: _Logistic | _Cox) -> tuple[Array, float
 
     value, gradient, curvature = loss(np.full(X.shape[0], intercept))
     null, current, step = max(value, np.finfo(float).tiny), penalised(value, coef), 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the next step goes on where this one stopped
+    # Without a word where the inner fit stops: the next step goes on from there.
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         while step < net.max_iter:
             step += 1
             weights = np.maximum(curvature, _LEAST_WEIGHT)
@@ -106,12 +106,18 @@ def _fit(net: _ElasticNet, X: Any, loss: _Logistic | _Cox) -> tuple[Array, float
 
 
 def _weighted(X: Any, y: Array, sample_weight: Any) -> tuple[Any, Array, Array]:
-    """Return the rows that weigh anything, and their weights; all weigh 1 by default."""
+    """Return the rows that weigh anything, and their weights; all weigh 1 by default.
+
+    A weight of 3 is three copies of a row. Weights below 1 on average are scaled up: small parts of a row have too
+    little curvature for a step.
+    """
     weight = weights_of(sample_weight, len(y))
     if weight is None:
         return X, y, np.ones(len(y))
     keep = weight > 0
-    return (X, y, weight) if keep.all() else (X[keep], y[keep], weight[keep])
+    if not keep.all():
+        X, y, weight = X[keep], y[keep], weight[keep]
+    return X, y, weight / min(weight.mean(), 1.0)
 
 
 class _ElasticNet(BaseEstimator):  # type: ignore[misc]
@@ -139,11 +145,9 @@ class ElasticNetLogistic(ClassifierMixin, _ElasticNet):  # type: ignore[misc]
         if len(self.classes_) < 2:
             raise SoberError("E112", f"Two classes are needed; all samples are of one class, {self.classes_[0]!r}.")
         wanted = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        losses = [_Logistic(codes == k, weight) for k in wanted]
-        fits = [_fit(self, X, loss) for loss in losses]
-        self.coef_ = np.array([coef for coef, _, _ in fits])
-        self.intercept_ = np.array([intercept for _, intercept, _ in fits])
-        self.n_iter_ = max(steps for _, _, steps in fits)
+        fits = [_fit(self, X, _Logistic(codes == k, weight)) for k in wanted]
+        coefs, intercepts, steps = zip(*fits, strict=True)
+        self.coef_, self.intercept_, self.n_iter_ = np.array(coefs), np.array(intercepts), max(steps)
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -209,8 +213,7 @@ def penalty_path(X: Any, y: Any, task: str, l1_ratio: float, n: int = 10) -> lis
     else:
         pulls = [(values == k) - np.mean(values == k) for k in range(target.n_classes)]
     samples, columns = X.shape
-    largest = max(float(np.abs(X.T @ pull).max()) for pull in pulls) / samples / max(l1_ratio, 1e-3)
-    largest = largest if np.isfinite(largest) and largest > 0 else 1.0
+    largest = max(float(np.abs(X.T @ pull).max()) for pull in pulls) / samples / max(l1_ratio, 1e-3) or 1.0
     return [float(f"{v:.6g}") for v in np.geomspace(largest, largest * (1e-2 if samples < columns else 1e-4), n)]
 
 

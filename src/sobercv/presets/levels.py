@@ -20,7 +20,7 @@ class Level:
     l1_ratios: tuple[float, ...] = ()
     penalties: tuple[int, ...] = tuple(range(10))  #: which of the 10 penalties of glmnet's path, largest first
     linear: tuple[float, ...] = ()  #: costs of the linear SVM
-    kernels: tuple[tuple[str, int], ...] = ()  #: of the other SVMs, with their degrees
+    kernels: tuple[tuple[str, int], ...] = (("rbf", 3),)  #: of the other SVMs, with their degrees
     costs: tuple[float, ...] = ()
     gammas: tuple[Any, ...] = ()
     trees: int = 100
@@ -28,9 +28,9 @@ class Level:
     roots: tuple[float, ...] = ()  #: columns tried at a split, in multiples of the root of their number
     rounds: int = 50  #: of gradient boosting
     rates: tuple[float, ...] = ()  #: its learning rates
-    sizes: tuple[int, ...] = ()  #: leaves of its trees
+    sizes: tuple[int, ...] = (4, 16)  #: leaves of its trees
     neighbours: tuple[int, ...] = ()
-    bayes: bool = False  #: whether naive Bayes takes part (classes only)
+    bayes: bool = True  #: whether naive Bayes takes part (classes only)
 
 
 _PAPER_GRID = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -42,15 +42,12 @@ LEVELS = {
         ridge=(0.01, 0.1, 1.0, 10.0),
         l1_ratios=(0.5,),
         penalties=(2, 4, 6),
-        kernels=(("rbf", 3),),
         costs=(1.0, 10.0),
         gammas=("scale",),
         leaves=(1, 5),
         roots=(1.0,),
         rates=(0.1,),
-        sizes=(4, 16),
         neighbours=(5, 15),
-        bayes=True,
     ),
     "standard": Level(
         "a sensible default for a paper",
@@ -59,7 +56,6 @@ LEVELS = {
         l1_ratios=(0.5, 1.0),
         penalties=(1, 3, 5, 7, 9),
         linear=(0.01, 0.1, 1.0),
-        kernels=(("rbf", 3),),
         costs=(0.1, 1.0, 10.0),
         gammas=("scale", 0.01, 0.1),
         trees=300,
@@ -67,9 +63,7 @@ LEVELS = {
         roots=(1.0, 2.0),
         rounds=100,
         rates=(0.05, 0.1),
-        sizes=(4, 16),
         neighbours=(5, 15, 31),
-        bayes=True,
     ),
     "thorough": Level(
         "for a night, or for small tables",
@@ -78,7 +72,6 @@ LEVELS = {
         l1_ratios=(0.1, 0.5, 1.0),
         penalties=tuple(range(1, 9)),
         linear=(0.001, 0.01, 0.1, 1.0),
-        kernels=(("rbf", 3),),
         costs=(0.1, 1.0, 10.0, 100.0),
         gammas=("scale", 0.001, 0.01, 0.1),
         trees=500,
@@ -86,15 +79,14 @@ LEVELS = {
         roots=(0.5, 1.0, 2.0),
         rounds=200,
         rates=(0.02, 0.05, 0.1),
-        sizes=(4, 16),
         neighbours=(3, 7, 15, 31),
-        bayes=True,
     ),
     # Section 6.2 of the paper: 5 selections times 12 forests, 80 SVMs and 30 elastic nets.
     "paper": Level(
         "the 610 configurations of the paper",
         selections=(None, (0.05, 2), (0.05, 3), (0.01, 2), (0.01, 3)),
         baseline=False,
+        bayes=False,
         l1_ratios=(0.001, 0.5, 1.0),
         linear=_PAPER_GRID,
         kernels=(("poly", 2), ("poly", 3), ("rbf", 3)),

@@ -114,49 +114,45 @@ def get(
     check_name(task, TASKS, "task")
     level = LEVELS[name]
     n_trees = level.trees if n_trees is None else whole_number("n_trees", n_trees)
-    check_table(X)
+    rows = check_table(X)
     if y is None:
         raise SoberError("E112", "A preset needs y: pass the true values.")
     target = Target.read(y, task_name(task))
     n, k = len(target.values), target.n_classes
     if (task == "binary" and k != 2) or (task == "multiclass" and k < 2):
         raise SoberError("E112", f"The task {task!r} does not fit a target with {k} classes; choose another task.")
-    rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if rows != n:
         raise SoberError("E101", f"X has {rows} samples but y has {n}; both need one row per sample.")
     model_seed = seeds.integer(seeds.root(seed), "presets")
     cleaner = make_cleaner(X, model_seed)
+    fresh = clone(cleaner)
     try:
-        cleaned = clone(cleaner).fit_transform(X)  # the whole table, only to learn the scale of penalties from it
+        cleaned = fresh.fit_transform(X)  # the whole table, only to learn the scale of penalties from it
     except ValueError as error:
         if "variance threshold" in str(error):
             raise SoberError("E818", "Every column of X is constant or empty, so nothing can be learned.") from None
+        if "infinity" in str(error):
+            numbers = fresh["types"].transform(X) if "types" in fresh.named_steps else X
+            bad = int(np.isinf(np.asarray(numbers, float)).any(axis=0).argmax())
+            name = list(getattr(numbers, "columns", range(bad + 1)))[bad]
+            raise SoberError(
+                "E102", f"Column {name!r} holds infinite values. Replace them by numbers, or by NaN for missing."
+            ) from None
         raise
     default, grids = search_space(
         level, task, cleaned, y, seed=model_seed, n_trees=n_trees, probabilities=probabilities
     )
-    grids = [grid for grid in grids if not weighted or takes_weights(grid["model"][0])]
+    if weighted:  # around a regressor, what it is around says whether it takes weights
+        models = [getattr(grid["model"][0], "regressor", grid["model"][0]) for grid in grids]
+        grids = [grid for grid, model in zip(grids, models, strict=True) if has_fit_parameter(model, "sample_weight")]
     estimator = Pipeline([("clean", cleaner), ("select", "passthrough"), ("model", clone(default))])
     listed = expand(grids)
     text = f"{name}: {len(listed)} configurations for {task} targets, {level.summary}."
     return Preset(name, estimator, grids, listed, text)
 
 
-def takes_weights(model: Any) -> bool:
-    """Whether `fit` of a model takes `sample_weight`; around a regressor, what it is around says so."""
-    return has_fit_parameter(getattr(model, "regressor", model), "sample_weight")
-
-
-# ---- cleaning: any table in, scaled numbers without gaps out, learnt inside each fold --------------------------------
-def _is_plain(dtype: Any) -> bool:
-    """Whether a column of this type holds plain numbers."""
-    if hasattr(dtype, "is_numeric"):  # polars
-        return bool(dtype.is_numeric())
-    return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
-
-
-def check_table(X: Any) -> None:
-    """Refuse what no preset can use: sparse, no rows, no columns, names that are no names, infinite numbers."""
+def check_table(X: Any) -> int:
+    """Return the number of rows; refuse what no preset can use: sparse, no rows or columns, names that are no names."""
     if sparse.issparse(X):
         raise SoberError("E123", "Presets are for dense tables; got a sparse matrix. Write X.toarray().")
     shape = getattr(X, "shape", None) or np.asarray(X).shape
@@ -167,20 +163,10 @@ def check_table(X: Any) -> None:
     if twice is not None or len({isinstance(name, str) for name in names}) > 1:
         got = "text and numbers" if twice is None else f"{twice!r} more than once"
         raise SoberError("E101", f"The columns of X need names that differ, all of them text; got {got}. Rename them.")
-    frame = hasattr(X, "dtypes")
-    floats = [i for i, dtype in enumerate(X.dtypes) if "float" in str(dtype).lower()] if frame else []
-    if hasattr(X, "iloc"):
-        values = X.iloc[:, floats].to_numpy(dtype=float, na_value=np.nan)
-    else:
-        values = np.asarray(X[:, floats], dtype=float) if frame else np.asarray(X)
-    if values.dtype.kind == "f" and np.isinf(values).any():
-        bad = int(np.flatnonzero(np.isinf(values).any(axis=0))[0])
-        name = names[floats[bad]] if frame else bad
-        raise SoberError(
-            "E102", f"Column {name!r} holds infinite values. Replace them by numbers, or by NaN for missing."
-        )
+    return int(shape[0])
 
 
+# ---- cleaning: any table in, scaled numbers without gaps out, learnt inside each fold --------------------------------
 def make_cleaner(X: Any, seed: int = 0) -> Pipeline:
     """Make the cleaning step that suits a table.
 
@@ -196,7 +182,12 @@ def make_cleaner(X: Any, seed: int = 0) -> Pipeline:
         # Scaled columns have variance 1, so that this is only rounding noise.
         ("vary", VarianceThreshold(1e-12)),
     ]
-    if all(map(_is_plain, dtypes)):
+    plain = [
+        # Only polars' types tell it themselves; those that pandas adds to numpy's are left to skrub.
+        dtype.is_numeric() if hasattr(dtype, "is_numeric") else isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+        for dtype in dtypes
+    ]
+    if all(plain):
         return Pipeline(steps)
     try:
         from skrub import StringEncoder, TableVectorizer  # type: ignore[import-untyped,import-not-found,unused-ignore]

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -31,12 +32,11 @@ SVM_STEPS = 500_000
 @contextmanager
 def silent_at_cap() -> Iterator[None]:
     """Say nothing where a fit ends at `max_iter`."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         yield
 
 
-class OneScale:
+class OneScale(BaseEstimator):  # type: ignore[misc]
     """An SVM that fits polynomial kernels without a constant at gamma = 1, whatever their gamma is.
 
     Such a kernel is gamma^degree times that of gamma = 1, and to multiply a kernel is to multiply the cost: `C` and
@@ -46,7 +46,7 @@ class OneScale:
 
     def settled_params(self, X: Any) -> dict[str, Any]:
         """Return the parameters that matter, as fitted: equal for pairs of cost and gamma that are one model."""
-        params: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]
+        params: dict[str, Any] = self.get_params()
         gamma = params["gamma"]
         if params["kernel"] == "poly" and params["coef0"] == 0 and isinstance(gamma, (int, float)) and gamma > 0:
             # Twelve digits: 100 * 0.1^2 and 1 * 1^2 differ in the last bit.
@@ -55,17 +55,15 @@ class OneScale:
             params.pop("random_state", None)  # only the folds behind probabilities are drawn
         return params
 
+    @silent_at_cap()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit at one scale; the parameters stay as they were given."""
-        svm: Any = self
-        given, settled = {"C": svm.C, "gamma": svm.gamma}, self.settled_params(X)
-        svm.set_params(C=settled["C"], gamma=settled["gamma"])
-        parent: Any = super()
+        given, settled = {"C": self.C, "gamma": self.gamma}, self.settled_params(X)
+        self.set_params(C=settled["C"], gamma=settled["gamma"])
         try:
-            with silent_at_cap():
-                return parent.fit(X, y, sample_weight)
+            return super().fit(X, y, sample_weight)
         finally:
-            svm.set_params(**given)
+            self.set_params(**given)
 
 
 class CappedSVC(OneScale, SVC):  # type: ignore[misc]
@@ -82,7 +80,7 @@ class CappedElasticNet(ElasticNet):  # type: ignore[misc]
     fit = silent_at_cap()(ElasticNet.fit)
 
 
-class RootForest:
+class RootForest(BaseEstimator):  # type: ignore[misc]
     """A random forest whose splits look at `roots` times the square root of the number of columns that reach it.
 
     That number is known only after selection, so it cannot stand in a grid. Stands before the forest among the parents.
@@ -97,22 +95,20 @@ class RootForest:
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        forest: Any = super()
-        forest.__init__(n_estimators, min_samples_leaf=min_samples_leaf, n_jobs=n_jobs, random_state=random_state)
+        super().__init__(n_estimators, min_samples_leaf=min_samples_leaf, n_jobs=n_jobs, random_state=random_state)
         self.roots = roots
 
     def settled_params(self, X: Any) -> dict[str, Any]:
         """Return the parameters with `roots` replaced by a number of columns: of few columns, several roots are one."""
-        params: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]
-        n_columns = X.shape[1] if hasattr(X, "shape") else len(X[0])
+        params: dict[str, Any] = self.get_params()
+        n_columns = np.shape(X)[1]
         tried = int(np.clip(round(params.pop("roots") * np.sqrt(n_columns)), 1, n_columns))
         return {**params, "max_features": tried}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the forest."""
         self.max_features = self.settled_params(X)["max_features"]
-        forest: Any = super()
-        return forest.fit(X, y, sample_weight)
+        return super().fit(X, y, sample_weight)
 
 
 class RootForestClassifier(RootForest, RandomForestClassifier):  # type: ignore[misc]

@@ -34,8 +34,11 @@ def search_space(
     Families stand in one order for all tasks: a configuration's index is its place in it. `probabilities` tells whether
     every model must return them.
     """
-    make = {"regression": _numbers, "survival": _times}.get(task, _classes)
-    baseline, linear, net, others, forest, boosting = make(level, cleaned.shape[0], seed, probabilities)
+    if task == "survival":
+        parts = _times(level, seed, probabilities)
+    else:
+        parts = _classes_or_numbers(level, task, cleaned.shape[0], seed, probabilities)
+    baseline, linear, net, others, forest, boosting = parts
     families = [linear]
     for ratio in level.l1_ratios:
         path = penalty_path(cleaned, y, task, ratio)
@@ -55,47 +58,38 @@ def family(model: Any, inside: str = "", **values: Sequence[Any]) -> Grid:
     return {"model": [model], **{f"model__{inside}{name}": list(value) for name, value in values.items()}}
 
 
-def _classes(level: Level, n_rows: int, seed: int, probabilities: bool) -> Parts:
-    calibrated = partial(CalibratedClassifierCV, cv=3, ensemble=False), "estimator__"
-    others = _svms(models.CappedSVC, level, *(calibrated if probabilities else ()))
-    others += [family(GaussianNB())] if level.bayes else []
-    others.append(_neighbours(KNeighborsClassifier(), level, n_rows))
-    linear = family(LogisticRegression(max_iter=10_000), C=level.ridge)
-    boosting = _boosting(models.SerialBoostingClassifier, level, seed)
-    return DummyClassifier(), linear, ElasticNetLogistic, others, models.RootForestClassifier, boosting
-
-
-def _numbers(level: Level, n_rows: int, seed: int, probabilities: bool) -> Parts:
-    # Costs and the width of the tube are in units of the target, so the target is scaled, inside the folds.
-    scaled = partial(TransformedTargetRegressor, transformer=StandardScaler())
-    others = [*_svms(models.CappedSVR, level, scaled, "regressor__"), _neighbours(KNeighborsRegressor(), level, n_rows)]
-    # In proportion to the sample size, so that one value means the same for every table; a larger c fits closer.
-    linear = family(Ridge(), alpha=[n_rows * 0.01 / c for c in level.ridge])
-    boosting = _boosting(models.SerialBoostingRegressor, level, seed)
-    return DummyRegressor(), linear, models.CappedElasticNet, others, models.RootForestRegressor, boosting
-
-
-def _svms(svm: Any, level: Level, around: Any = lambda svm: svm, inside: str = "") -> list[Grid]:
-    """Return the SVMs, each in what is put around it."""
-    linear = around(svm(kernel="linear", max_iter=models.SVM_STEPS))
-    families = [family(linear, inside, C=level.linear)]
-    for kernel, degree in level.kernels:
-        other = around(svm(kernel=kernel, degree=degree, max_iter=models.SVM_STEPS))
-        families.append(family(other, inside, C=level.costs, gamma=level.gammas))
-    return families
-
-
-def _neighbours(model: Any, level: Level, n_rows: int) -> Grid:
+def _classes_or_numbers(level: Level, task: str, n_rows: int, seed: int, probabilities: bool) -> Parts:
+    svm: Any
+    around: Any = None  # what each SVM is put in
+    inside = ""
+    rounds = {"max_iter": level.rounds, "early_stopping": False, "random_state": seed}
+    if task == "regression":
+        baseline, net, forest = DummyRegressor(), models.CappedElasticNet, models.RootForestRegressor
+        # In proportion to the sample size, so that one value means the same for every table; a larger c fits closer.
+        linear = family(Ridge(), alpha=[n_rows * 0.01 / c for c in level.ridge])
+        svm, neighbours, boosting = models.CappedSVR, KNeighborsRegressor(), models.SerialBoostingRegressor(**rounds)
+        # Costs and the width of the tube are in units of the target, so the target is scaled, inside the folds.
+        around, inside = partial(TransformedTargetRegressor, transformer=StandardScaler()), "regressor__"
+    else:
+        baseline, net, forest = DummyClassifier(), ElasticNetLogistic, models.RootForestClassifier
+        linear = family(LogisticRegression(max_iter=10_000), C=level.ridge)
+        svm, neighbours, boosting = models.CappedSVC, KNeighborsClassifier(), models.SerialBoostingClassifier(**rounds)
+        if probabilities:
+            around, inside = partial(CalibratedClassifierCV, cv=3, ensemble=False), "estimator__"
+    others = []
+    for kernel, degree in (("linear", 3), *level.kernels):
+        model = svm(kernel=kernel, degree=degree, max_iter=models.SVM_STEPS)
+        values = {"C": level.linear} if kernel == "linear" else {"C": level.costs, "gamma": level.gammas}
+        others.append(family(around(model) if around else model, inside, **values))
+    if level.bayes and task != "regression":
+        others.append(family(GaussianNB()))
     most = max(1, n_rows // 3)  # leaves most of a small table out
-    return family(model, n_neighbors=sorted({min(k, most) for k in level.neighbours}))
+    others.append(family(neighbours, n_neighbors=sorted({min(k, most) for k in level.neighbours})))
+    boosted = family(boosting, learning_rate=level.rates, max_leaf_nodes=level.sizes)
+    return baseline, linear, net, others, forest, boosted
 
 
-def _boosting(kind: Any, level: Level, seed: int) -> Grid:
-    model = kind(max_iter=level.rounds, early_stopping=False, random_state=seed)
-    return family(model, learning_rate=level.rates, max_leaf_nodes=level.sizes)
-
-
-def _times(level: Level, n_rows: int, seed: int, probabilities: bool) -> Parts:
+def _times(level: Level, seed: int, probabilities: bool) -> Parts:
     try:
         from sksurv.ensemble import GradientBoostingSurvivalAnalysis
 

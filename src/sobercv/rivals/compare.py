@@ -19,11 +19,12 @@ from ..inference.bootstrap import corrected
 from ..inference.estimate import METHODS
 from ..inference.tables import Table
 from ..search.bbc_search_cv import BBCSearchCV
-from ..search.design import design, known_task
+from ..search.design import check, design, drop_rule, known_task
 from ..search.scoring import Routed, metrics_of
 from ..targets import has_several_outputs, titled
+from ..training import MemoryStore, expand
 from .from_predictions import judged
-from .nested_cv import check_partition, nested_cv
+from .nested_cv import nested_cv
 
 #: Every protocol, in the order in which it is shown.
 PROTOCOLS = {**METHODS, "bced": "BBC-CV with early dropping", "bbc-repeated": "BBC-CV over repeated partitions"}
@@ -161,8 +162,7 @@ def compare(
         )
     options = {**search_options, "refit": False, "random_state": seeds.root(search_options.get("random_state", 0))}
     data = {"groups": groups, "sample_weight": sample_weight}
-    with warnings.catch_warnings():  # the search itself warns
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):  # the search itself warns
         plain = BBCSearchCV(estimator, param_grid, drop=None, **options)
         found = metrics_of(plain.scoring, known_task(plain, y), estimator=estimator)  # refuses what needs the model
         if y is None or has_several_outputs(y):
@@ -177,10 +177,18 @@ def compare(
         if "bbc-repeated" in protocols:  # refuses, before any fit, splits that cannot be repeated
             design(repeated, X, y, routed, plain.random_state)
         made = design(plain, X, y, routed, plain.random_state)
-    made.question.rule_for(np.arange(1))  # refuses a threshold or an ensemble, which the others cannot judge
-    if "ncv" in protocols:
-        check_partition(made.plan)
-    splits = [(split.train, split.test) for split in made.plan.splits]
+        made.question.rule_for(np.arange(1))  # refuses a threshold or an ensemble, which the others cannot judge
+        if "ncv" in protocols and (made.plan.n_repeats > 1 or not made.plan.seen(range(made.plan.n_splits)).all()):
+            raise SoberError("E114", "Nested cross-validation needs folds that partition the samples once. Pass cv=10.")
+        splits = [(split.train, split.test) for split in made.plan.splits]
+        papers = isinstance(drop, str) and drop == "bced"
+        again = {**options, "cv": splits, "drop": drop, "count_dropped": not papers}
+        dropping = BBCSearchCV(estimator, param_grid, **again)
+        if "bced" in protocols:  # refuses, before any fit, a rule that cannot serve here
+            check(dropping)
+            question = design(dropping, X, y, routed, plain.random_state).question
+            n_configurations = len(expand(param_grid, None, plain.random_state, estimator))
+            drop_rule(drop, MemoryStore(made.problem, made.plan, n_configurations).nothing_yet(), question)
     if not isinstance(plain.cv, Integral):  # split once: a splitter without a seed gives other folds each time
         plain.set_params(cv=splits)
     plain.fit(X, y, **data)
@@ -189,15 +197,11 @@ def compare(
         start = time.perf_counter()
         models, models_paper, shared = plain.race_.n_fits + 1, None, plain.race_.seconds
         if protocol == "ncv":
-            estimate, n_inner = nested_cv(plain, made.problem)
+            estimate, n_inner = nested_cv(plain, made)
             k, c = plain.n_splits_, len(plain.race_.status)
             models, models_paper = models + n_inner, k * k * c + k + 1
         elif protocol in ("bced", "bbc-repeated"):
-            search = repeated
-            if protocol == "bced":
-                papers = isinstance(drop, str) and drop == "bced"
-                again = {**options, "cv": splits, "drop": drop, "count_dropped": not papers}
-                search = BBCSearchCV(estimator, param_grid, **again)
+            search = repeated if protocol == "bbc-repeated" else dropping
             estimate = search.fit(X, y, **data).estimate_
             models, shared = search.race_.n_fits + 1, 0.0
         elif protocol in ("bbc", "632+"):

@@ -15,6 +15,7 @@ from ..inference import DropVerdict, Question
 from ..inference.dropping import check_sizes
 from ..inference.selection import Described
 from ..inference.units import Units
+from ..metrics import blocks
 from ..predictions import Predictions
 from ..seeds import generator
 
@@ -49,12 +50,9 @@ class _OnLosses(Described):
 def row_losses(table: Predictions, question: Question) -> Array:
     """Loss of every sample by itself, 0 the best and 1 the worst possible [N, C]."""
     low, high = question.for_target(table.target).first.range
-    out = np.empty((table.n_samples, table.n_configurations))
-    for at in range(0, table.n_samples, _TOGETHER):
-        some = slice(at, min(at + _TOGETHER, table.n_samples))
-        part = table.take_rows(np.arange(some.start, some.stop))
-        out[some] = question.bind(part).scores(np.eye(part.n_samples, dtype=np.uint8))
-    return (high - out) / (high - low)
+    parts = [table.take_rows(np.arange(*ends)) for ends in blocks.cut(table.n_samples, _TOGETHER)]
+    scores = np.concatenate([question.bind(part).scores(np.eye(part.n_samples, dtype=np.uint8)) for part in parts])
+    return (high - scores) / (high - low)
 
 
 # ---- concentration inequalities -------------------------------------------------------------------------------------

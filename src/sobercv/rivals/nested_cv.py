@@ -6,27 +6,26 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..errors import SoberError
 from ..inference import Estimate, Question
 from ..inference.tables import Table
 from ..search.bbc_search_cv import BBCSearchCV
+from ..search.design import Design
 from ..search.pairs import tournament
-from ..training import Experiment, MemoryStore, Plan, Problem, expand, make_pool
+from ..training import Experiment, MemoryStore, expand, make_pool
 from ..training.race import race
 from .from_predictions import judged, mean_of_folds
 
 
-def nested_cv(search: BBCSearchCV, problem: Problem) -> tuple[Estimate, int]:
+def nested_cv(search: BBCSearchCV, made: Design) -> tuple[Estimate, int]:
     """Return the estimate and the number of inner fits; every model that two outer loops share is trained once.
 
+    The splits of the design, those of the search, partition the samples once.
     The inner folds of an outer fold k are the other folds. The model trained without folds {j, k} predicts fold j for
     outer fold k and fold k for outer fold j, so K (K - 1) / 2 * C inner fits suffice; the outer models are those of
     plain cross-validation.
     """
     question: Question = search.question_
-    metric = question.first
-    plan = Plan.build(problem, search.splits_)  # never split anew: a splitter without a seed gives other folds
-    check_partition(plan)
+    metric, problem, plan = question.first, made.problem, made.plan
     by_round, partner = tournament(plan)  # partner [K, R]: what each fold is paired with in each round
     configurations = expand(search.param_grid, None, search.seed_, search.estimator)
     store = MemoryStore(problem, by_round, len(configurations))
@@ -52,9 +51,3 @@ def nested_cv(search: BBCSearchCV, problem: Problem) -> tuple[Estimate, int]:
     value, n_undefined = mean_of_folds(scores, metric.name)
     estimate = judged(Table(whole, question), "naive")[metric.name]
     return replace(estimate, value=value, method="ncv", n_undefined=n_undefined), log.n_fits
-
-
-def check_partition(plan: Plan) -> None:
-    """Refuse splits that are no single partition of all samples."""
-    if plan.n_repeats > 1 or not plan.seen(range(plan.n_splits)).all():
-        raise SoberError("E114", "Nested cross-validation needs folds that partition the samples once. Pass cv=10.")

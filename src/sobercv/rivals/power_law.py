@@ -46,7 +46,8 @@ def read_at(sizes: Array, scores: Array, n: int) -> float:
     best, value = float(np.sum((scores - scores.mean()) ** 2)), float(scores.mean())
     for c in EXPONENTS:
         x = sizes**-c
-        slope = float(np.sum((x - x.mean()) * (scores - scores.mean())) / np.sum((x - x.mean()) ** 2))
+        with np.errstate(invalid="ignore"):  # of tiny tables all sizes may be one, and no curve rises
+            slope = float(np.sum((x - x.mean()) * (scores - scores.mean())) / np.sum((x - x.mean()) ** 2))
         at = scores.mean() + slope * (x - x.mean())
         error = float(np.sum((scores - at) ** 2))
         if slope < 0 and error < best:
