@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
+from sklearn.model_selection import BaseShuffleSplit, GroupShuffleSplit, LeavePGroupsOut, LeavePOut, TimeSeriesSplit
 
 from ..containers import Array
 from ..errors import Note, SoberError
@@ -26,6 +27,7 @@ from ..inference.estimate import shown
 from .judging import FoldScores, ToolPredictions
 
 SPLIT = re.compile(r"split(\d+)_test_(.+)")
+OVERLAP = "Test sets overlap, so the splits are not independent: the interval is widened for it."
 #: How far the mean of fold scores may lie from the value of the trial.
 CLOSE = 1e-6
 #: A model's own predictions of rows that it was not trained on, of all folds or of one hold-out, as mljar keeps them.
@@ -36,8 +38,7 @@ ENSEMBLE = "predictions_ensemble.csv"
 # ---- fitted searches ------------------------------------------------------------------------------------------------
 def read_search(search: Any, metric: str | None = None, n_repeats: int | None = None) -> FoldScores:
     """Read the fold scores of a fitted search; `metric` selects (default: `refit`), `n_repeats` is by the splitter."""
-    results, cv = search.cv_results_, getattr(search, "cv", None)
-    refit: Any = getattr(search, "refit", True)
+    results, cv, refit = search.cv_results_, getattr(search, "cv", None), getattr(search, "refit", True)
     keys = [match for match in map(SPLIT.fullmatch, results) if match]
     if not keys:
         raise SoberError(
@@ -45,13 +46,14 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
             f"This {type(search).__name__} keeps no scores by fold: its cv_results_ has no split0_test_score. Pass the "
             "fold scores as a table with one row per fold and one column per configuration.",
         )
-    n_splits = 1 + max(int(match[1]) for match in keys)
-    names = list(dict.fromkeys(match[2] for match in keys))
-    first: Any = metric
+    n_splits, names = 1 + max(int(match[1]) for match in keys), list(dict.fromkeys(match[2] for match in keys))
+    columns = {name: [f"split{k}_test_{name}" for k in range(n_splits)] for name in names}
+    if lost := [key for each in columns.values() for key in each if key not in results]:
+        raise SoberError("E812", f"There is no {lost[0]}, so a fold is missing. Pass all of cv_results_.")
+    titles = {title(search, name): name for name in names}
+    first: Any = titles.get(metric, metric) if isinstance(metric, str) else metric
     if metric is None:
         first = names[0] if len(names) == 1 or callable(refit) else refit
-    elif metric not in names and metric == title(search, names[0]):
-        first = names[0]
     if first not in names:
         is_named = isinstance(first, str)
         given = f"got {first!r}" if is_named else "the search has several and no refit"
@@ -69,27 +71,29 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
             "corrected."
         )
         notes.append(Note("W811", text))
-    scores = {
-        title(search, name): np.array(
-            [np.asarray(results[f"split{k}_test_{name}"], dtype=np.float64)[rows] for k in range(n_splits)]
-        )
-        for name in [first, *(name for name in names if name != first)]
-    }
-    has_rule = callable(refit)
-    is_own = metric is None if has_rule else metric in (None, first, title(search, first))
+    # Where another metric is to select, neither the search's own winner nor its own rule counts.
+    is_own = metric is None if callable(refit) else len(names) == 1 or first == refit
     best = getattr(search, "best_index_", None) if is_own else None
     repeats = getattr(cv, "n_repeats", 1)  # as the splitter says
     is_count = isinstance(repeats, (int, np.integer)) and repeats > 0 and n_splits % repeats == 0
-    test_share, dependence = _dependence(cv)
+    test_share = _overlap(cv, n_repeats)
+    if test_share is not None:
+        notes.append(Note("W203", OVERLAP))
+    elif isinstance(cv, TimeSeriesSplit):
+        text = "Splits of a time series share training rows and differ in size; the interval may be too narrow."
+        notes.append(Note("W203", text))
     return FoldScores(
-        scores=scores,
+        scores={
+            title(search, name): np.array([np.asarray(results[key], dtype=np.float64)[rows] for key in columns[name]])
+            for name in [first, *(name for name in names if name != first)]
+        },
         params=[dict(results["params"][row]) for row in rows],
         n_repeats=n_repeats if n_repeats is not None else int(repeats) if is_count else 1,
         test_share=test_share,
         winner=int(np.flatnonzero(rows == best)[0]) if best is not None and best in rows else None,
-        rule=_rule(refit, names, results, rows) if has_rule and is_own else None,
+        rule=_rule(refit, names, results, rows) if callable(refit) and is_own else None,
         is_adaptive=hasattr(search, "optimizer_results_"),  # BayesSearchCV proposes by earlier scores
-        notes=(*notes, *(Note("W203", text) for text in dependence)),
+        notes=tuple(notes),
     )
 
 
@@ -105,20 +109,24 @@ def title(search: Any, name: str = "score") -> str:
     return str(getattr(getattr(scoring, "_score_func", scoring), "__name__", "score"))
 
 
-def _dependence(cv: Any) -> tuple[float | None, list[str]]:
-    """Size of a test set over that of a training set, where test sets overlap; and in which way splits are no folds."""
-    from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit, TimeSeriesSplit
-
-    if isinstance(cv, TimeSeriesSplit):
-        return None, ["Splits of a time series share training rows and differ in size; the interval may be too narrow."]
-    if not isinstance(cv, (ShuffleSplit, StratifiedShuffleSplit, GroupShuffleSplit)):
-        return None, []
-    test, train = cv.test_size, cv.train_size
-    if not (isinstance(test, int) and isinstance(train, int)):
-        train = train if isinstance(train, float) and isinstance(test, float) else None
-        test = test if isinstance(test, float) else 0.2 if isinstance(cv, GroupShuffleSplit) else 0.1
-    share = test / (1 - test if train is None else train)
-    return share, ["Test sets overlap, so the splits are not independent: the interval is widened for it."]
+def _overlap(cv: Any, n_repeats: int | None) -> float | None:
+    """Return the size of a test set over that of its training set where test sets overlap; None where they do not."""
+    if isinstance(cv, (list, tuple)):  # of pairs of rows; those of declared repeats overlap across repeats only
+        tests = np.concatenate([test for _, test in cv])
+        is_partition = tests.dtype.kind not in "iu" or len(np.unique(tests)) == len(tests)
+        return None if n_repeats or is_partition else float(np.mean([len(test) / len(train) for train, test in cv]))
+    if not isinstance(cv, (BaseShuffleSplit, LeavePOut, LeavePGroupsOut)):
+        return None
+    test, train = getattr(cv, "test_size", None), getattr(cv, "train_size", None)
+    if test is None and train is None and isinstance(cv, BaseShuffleSplit):
+        test = 0.2 if isinstance(cv, GroupShuffleSplit) else 0.1
+    if isinstance(test, float) and train is None:
+        train = 1 - test
+    elif isinstance(train, float) and test is None:
+        test = 1 - train
+    if test is None or train is None or isinstance(test, float) != isinstance(train, float):
+        return 1.0  # a number of rows alone says no share: as large as can be expected, rather than too narrow
+    return float(test / train)
 
 
 def _rule(

@@ -273,7 +273,7 @@ def _cv_results(frame: Any, metric: str | None, n_repeats: int | None) -> FoldSc
     results: dict[str, Any] = {str(column): frame[column].to_numpy() for column in frame.columns}
     parameters = frame[[name for name in results if name.startswith("param_")]].to_dict("records")
     results["params"] = [{name[6:]: value for name, value in row.items() if value == value} for row in parameters]
-    search = SimpleNamespace(cv_results_=results, scoring=metric or "score")
+    search = SimpleNamespace(cv_results_=results, scoring=metric or "score", refit=metric or True)
     rank = f"rank_test_{metric if f'rank_test_{metric}' in results else 'score'}"
     if rank in results:
         search.best_index_ = int(results[rank].argmin())
