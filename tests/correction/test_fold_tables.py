@@ -299,3 +299,26 @@ def test_caret_measures_of_several_classes():
     frame = pd.read_csv(FILES / "caret-resample.csv")
     more = frame.assign(Mean_F1=RNG.random(len(frame)), Mean_Pos_Pred_Value=RNG.random(len(frame)))
     assert np.array_equal(read_frame(more).first, read_frame(frame).first)
+
+
+def test_infinite_scores_are_failures():
+    found = sobercv.correct(np.where(SCORES.max() == SCORES, np.inf, SCORES))
+    assert found.n_left_out == 1
+    assert np.isfinite([found.value, found.naive, *found.interval]).all()
+
+
+def test_metrics_of_fold_scores_are_names():
+    assert sobercv.correct(SCORES, ["accuracy"])["accuracy"].value == sobercv.correct(SCORES, "accuracy").value
+    for metric in (["accuracy", "roc_auc"], len):
+        with pytest.raises(SoberError, match="name of one") as error:
+            sobercv.correct(SCORES, metric)
+        assert error.value.code == "E114"
+
+
+@pytest.mark.parametrize(
+    ("thing", "n_repeats", "code"), [(pd.Series([0.5, 0.6]), None, "E123"), (SCORES, 0, "E108"), (SCORES, -5, "E108")]
+)
+def test_neither_a_series_nor_a_number_of_repeats_below_one(thing, n_repeats, code):
+    with pytest.raises(SoberError) as error:
+        sobercv.correct(thing, n_repeats=n_repeats)
+    assert error.value.code == code

@@ -176,7 +176,7 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
         {name: sign * np.array([folds for _, folds in kept]).T},
         params=[dict(trial.params) for trial, _ in kept],
         names=[f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial, _ in kept],
-        n_repeats=n_repeats or 1,
+        n_repeats=1 if n_repeats is None else n_repeats,
         **_about(study, len(kept), "fold scores"),
     )
 

@@ -407,15 +407,20 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
         out[place] = values
         return np.ma.masked_array(out, times == 0)
 
-    def own_values(name: Any, what: str) -> Array:
-        """Return each sample's own value, the same in all its rows."""
-        column, first = frame[name][keep], np.unique(rows, return_index=True)[1]
-        found = column.factorize()[0]
-        if (found != found[first][rows]).any():
+    def shared(column: Any, what: str, *at: Array) -> Array:
+        """Return codes of what all rows of a sample share, at its row or also its repeat: [N] or [N, R]."""
+        found, out = codes(column)[0], np.zeros((n, r)[: len(at)], int)
+        out[at] = found
+        if (out[at] != found).any():
             raise SoberError("E812", f"The {what} differs between rows of the same sample. One sample has one {what}.")
-        return np.asarray(column.iloc[first].to_numpy(None if column.dtype.kind in "iufb" else object))
+        return out
 
-    y, responses = own_values(truth, "truth"), {}
+    def own_values(column: Any, what: str) -> Any:
+        shared(column, what, rows)
+        return column[keep].iloc[np.unique(rows, return_index=True)[1]]
+
+    y, responses = own_values(frame[truth], "truth"), {}
+    y = np.asarray(y.to_numpy(None if y.dtype.kind in "iufb" else object))
     labels = {str(one): one for one in sorted(set(y.tolist()))}
     if number is not None:
         responses["predict" if not chances and y.dtype.kind == "f" else ""] = spread(table[number])
@@ -433,12 +438,10 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
         responses["predict_proba"] = chance if name == list(labels)[1] else 1 - chance
     if not responses:
         raise SoberError("E812", "No column holds predictions for the classes of the truth. Check their names.")
-    folds = None if fold is None else np.zeros((n, r), int)
-    if folds is not None:
-        folds[rows, places] = codes(fold)[0]
     return ToolPredictions(
         tool or f"long table by {sample!r} and {model.name!r}", y, responses, [str(name) for name in names],
-        groups=None if group is None else own_values(group, "group").astype(str), folds=folds,
+        groups=None if group is None else own_values(frame[group], "group").to_numpy(object).astype(str),
+        folds=None if fold is None else shared(fold, "fold", rows, places),
         is_adaptive=model.name == "batch_nr" or len(set(table.get(".iter", ()))) > 1, n_repeats=r,
     )  # fmt: skip
 
