@@ -80,7 +80,7 @@ class FoldScores:
                 "with cv=5 or more, or pass the hold-out predictions of all configurations to "
                 "sobercv.bbc(y, predictions, fixed_models=True).",
             )
-        kept = np.flatnonzero(np.all([np.isfinite(scores).all(axis=0) for scores in self.scores.values()], axis=0))
+        kept = np.flatnonzero(np.isfinite([*self.scores.values()]).all(axis=(0, 1)))
         if not len(kept):
             raise SoberError("E111", "No configuration has a score on every fold. Check the errors of the search.")
         if self.winner is not None and self.winner not in kept:
@@ -260,10 +260,9 @@ class ToolPredictions:
 
     def usual_metric(self) -> str:
         """Return the usual metric of the task and the kind of predictions."""
-        task = guess_task(self.y).task
-        if task != "classification":
-            return "concordance_index" if task == "survival" else "r2"
-        two, bare = len(set(self.y.tolist())) == 2, self.responses.get("")
+        if not self.classes:
+            return "concordance_index" if guess_task(self.y).task == "survival" else "r2"
+        two, bare = len(self.classes) == 2, self.responses.get("")
         if "predict_proba" in self.responses:
             return "roc_auc" if two else "roc_auc_ovr"
         scores = "decision_function" in self.responses or (bare is not None and bare.dtype.kind == "f")

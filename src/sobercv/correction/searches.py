@@ -79,22 +79,21 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
     test_share = _overlap(cv, n_repeats)
     if test_share is not None:
         notes.append(Note("W203", OVERLAP))
-    elif isinstance(cv, TimeSeriesSplit):
+    if isinstance(cv, TimeSeriesSplit):
         text = "Splits of a time series share training rows and differ in size; the interval may be too narrow."
         notes.append(Note("W203", text))
+    scores = {
+        title(search, name): np.array([np.asarray(results[key], dtype=np.float64)[rows] for key in columns[name]])
+        for name in dict.fromkeys([first, *names])
+    }
     return FoldScores(
-        scores={
-            title(search, name): np.array([np.asarray(results[key], dtype=np.float64)[rows] for key in columns[name]])
-            for name in [first, *(name for name in names if name != first)]
-        },
-        params=[dict(results["params"][row]) for row in rows],
-        n_repeats=n_repeats if n_repeats is not None else int(repeats) if is_count else 1,
-        test_share=test_share,
+        scores, params=[dict(results["params"][row]) for row in rows],
+        n_repeats=n_repeats if n_repeats is not None else int(repeats) if is_count else 1, test_share=test_share,
         winner=int(np.flatnonzero(rows == best)[0]) if best is not None and best in rows else None,
         rule=_rule(refit, names, results, rows) if callable(refit) and is_own else None,
         is_adaptive=hasattr(search, "optimizer_results_"),  # BayesSearchCV proposes by earlier scores
         notes=tuple(notes),
-    )
+    )  # fmt: skip
 
 
 def title(search: Any, name: str = "score") -> str:
@@ -115,18 +114,17 @@ def _overlap(cv: Any, n_repeats: int | None) -> float | None:
         tests = np.concatenate([test for _, test in cv])
         is_partition = tests.dtype.kind not in "iu" or len(np.unique(tests)) == len(tests)
         return None if n_repeats or is_partition else float(np.mean([len(test) / len(train) for train, test in cv]))
-    if not isinstance(cv, (BaseShuffleSplit, LeavePOut, LeavePGroupsOut)):
+    if isinstance(cv, (LeavePOut, LeavePGroupsOut)):
+        return 1.0  # of unknown size: as large as can be expected, rather than an interval that is too narrow
+    if not isinstance(cv, BaseShuffleSplit):
         return None
-    test, train = getattr(cv, "test_size", None), getattr(cv, "train_size", None)
-    if test is None and train is None and isinstance(cv, BaseShuffleSplit):
-        test = 0.2 if isinstance(cv, GroupShuffleSplit) else 0.1
-    if isinstance(test, float) and train is None:
+    test, train = cv.test_size, cv.train_size
+    if test is None and not isinstance(train, int):
+        test = 1 - train if train is not None else 0.2 if isinstance(cv, GroupShuffleSplit) else 0.1
+    if train is None and isinstance(test, float):
         train = 1 - test
-    elif isinstance(train, float) and test is None:
-        test = 1 - train
-    if test is None or train is None or isinstance(test, float) != isinstance(train, float):
-        return 1.0  # a number of rows alone says no share: as large as can be expected, rather than too narrow
-    return float(test / train)
+    is_known = None not in (test, train) and isinstance(test, float) == isinstance(train, float)
+    return float(test / train) if is_known else 1.0  # a number of rows alone says no share
 
 
 def _rule(
@@ -159,51 +157,53 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
     """Read the fold scores of the complete trials; `metric` is a name for the score (default: "value")."""
     if len(study.directions) > 1:
         raise SoberError("E114", "The study has several objectives, so no single trial was selected. Pass fold scores.")
-    complete = _complete(study)
-    kept = [(trial, folds) for trial in complete if (folds := fold_scores_of(trial)) is not None]
-    if not kept:
-        raise SoberError(
-            "E812",
-            f"None of the {len(complete)} complete trials keeps scores by fold whose mean is its value. Run the trials "
-            "again with their folds: sobercv.optuna.replay(study, make, X, y); or keep them in the objective: "
-            'trial.set_user_attr("fold_scores", scores). If they keep out-of-fold predictions, pass y=.',
-        )
-    if len(lengths := {len(folds) for _, folds in kept}) > 1:
+    trials, folds, about = _kept(
+        study, fold_scores_of, "fold scores", "E812", "keeps scores by fold whose mean is its value. Run the trials "
+        "again with their folds: sobercv.optuna.replay(study, make, X, y); or keep them in the objective: "
+        'trial.set_user_attr("fold_scores", scores). If they keep out-of-fold predictions, pass y=.',
+    )  # fmt: skip
+    if len(lengths := {len(one) for one in folds}) > 1:
         raise SoberError("E101", f"Trials have different numbers of folds: {', '.join(map(str, sorted(lengths)))}.")
     sign, name = (1.0 if study.direction.name == "MAXIMIZE" else -1.0), metric or "value"
     name = name if sign > 0 or name.startswith("neg_") else f"neg_{name}"
-    return FoldScores(
-        {name: sign * np.array([folds for _, folds in kept]).T},
-        params=[dict(trial.params) for trial, _ in kept],
-        names=[f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial, _ in kept],
-        n_repeats=1 if n_repeats is None else n_repeats,
-        **_about(study, len(kept), "fold scores"),
-    )
+    names = [f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial in trials]
+    n_repeats = 1 if n_repeats is None else n_repeats
+    return FoldScores({name: sign * np.array(folds).T}, names=names, n_repeats=n_repeats, **about)
 
 
 def read_study_predictions(
     study: Any, y: Any, predictions: str | Mapping[int, Any] = "oof", method: str = "predict_proba"
 ) -> ToolPredictions:
     """Read the out-of-fold predictions of the complete trials: a user attribute's, or those by number of the trial."""
-    complete = _complete(study)
     where = f"the user attribute {predictions!r}" if isinstance(predictions, str) else "`predictions`"
-    if isinstance(predictions, str):
-        predictions = {trial.number: trial.user_attrs.get(predictions) for trial in complete}
-    kept = [(t, np.asarray(column)) for t in complete if (column := predictions.get(t.number)) is not None]
+    trials, columns, about = _kept(
+        study, lambda t: t.user_attrs.get(predictions) if isinstance(predictions, str) else predictions.get(t.number),
+        "predictions", "E111", f"has its out-of-fold predictions in {where}. In the objective write "
+        'trial.set_user_attr("oof", predicted.tolist()).',
+    )  # fmt: skip
+    by_trial = {f"trial {trial.number}": np.asarray(column) for trial, column in zip(trials, columns, strict=True)}
+    return ToolPredictions.by_model("Optuna", y, by_trial, method, **about)
+
+
+def _kept(
+    study: Any, of: Callable[[Any], Any], what: str, code: str, advice: str
+) -> tuple[list[Any], list[Any], dict[str, Any]]:
+    """Return the complete trials that keep something, what they keep, and what else is to know of them."""
+    from ..optuna.objective import learns_from_scores  # needs Optuna, as the study does
+
+    complete = [trial for trial in study.trials if trial.state.name == "COMPLETE"]
+    kept = [(trial, value) for trial in complete if (value := of(trial)) is not None]
     if not kept:
-        raise SoberError(
-            "E111",
-            f"None of the {len(complete)} complete trials has its out-of-fold predictions in {where}. In the objective "
-            'write trial.set_user_attr("oof", predicted.tolist()).',
-        )
-    return ToolPredictions.by_model(
-        "Optuna",
-        y,
-        {f"trial {trial.number}": column for trial, column in kept},
-        method,
-        params=[dict(trial.params) for trial, _ in kept],
-        **_about(study, len(kept), "predictions"),
+        raise SoberError(code, f"None of the {len(complete)} complete trials {advice}")
+    left_out = len(study.trials) - len(kept)
+    text = (
+        f"{left_out} of {len(study.trials)} trials were pruned, failed or keep no {what}, and took no part in the "
+        "correction; it may be slightly too small."
     )
+    trials, values = map(list, zip(*kept, strict=True))
+    notes = (Note("W204", text),) if left_out else ()
+    params = [dict(trial.params) for trial in trials]
+    return trials, values, {"params": params, "is_adaptive": bool(learns_from_scores(study)), "notes": notes}
 
 
 def with_study_winner(study: Any, found: ToolPredictions, estimates: dict[str, Estimate]) -> dict[str, Estimate]:
@@ -239,22 +239,6 @@ def fold_scores_of(trial: Any) -> Array | None:
         if folds.ndim == 1 and len(folds) > 1 and abs(folds.mean() - trial.value) <= CLOSE * (1 + abs(trial.value)):
             return folds
     return None
-
-
-def _complete(study: Any) -> list[Any]:
-    return [trial for trial in study.trials if trial.state.name == "COMPLETE"]
-
-
-def _about(study: Any, n_judged: int, what: str) -> dict[str, Any]:
-    """Say whether the sampler learned from scores, and how many trials took no part."""
-    from ..optuna.objective import learns_from_scores  # needs Optuna, as the study does
-
-    left_out = len(study.trials) - n_judged
-    text = (
-        f"{left_out} of {len(study.trials)} trials were pruned, failed or keep no {what}, and took no part in the "
-        "correction; it may be slightly too small."
-    )
-    return {"is_adaptive": bool(learns_from_scores(study)), "notes": (Note("W204", text),) if left_out else ()}
 
 
 # ---- AutoGluon, mljar-supervised ------------------------------------------------------------------------------------
@@ -309,14 +293,11 @@ def read_mljar(folder: str | os.PathLike[str]) -> ToolPredictions:
             raise SoberError("E812", f"The rows of {name!r} are not those of {first!r} in {folder}.")
     y, is_number = rows[:, 0], settings.get("ml_task") == "regression"
     searched = settings.get("hill_climbing_steps") or settings.get("boost_on_errors")
+    columns = {name: t[:, 1] if t.shape[1] == 2 else t[:, 1:] for name, (_, t) in single.items()}
     return ToolPredictions.by_model(
-        "mljar",
-        y if is_number else _labels(head[1:], y, folder),
-        {name: t[:, 1] if t.shape[1] == 2 else t[:, 1:] for name, (_, t) in single.items()},
-        "predict" if is_number else "predict_proba",
-        is_adaptive=bool(searched) or settings.get("mode") == "Optuna",
-        notes=_ensembles_left_out(mixed, len(single)),
-    )
+        "mljar", y if is_number else _labels(head[1:], y, folder), columns, "predict" if is_number else "predict_proba",
+        is_adaptive=bool(searched) or settings.get("mode") == "Optuna", notes=_ensembles_left_out(mixed, len(single)),
+    )  # fmt: skip
 
 
 def _models(folder: str | os.PathLike[str]) -> list[Path]:

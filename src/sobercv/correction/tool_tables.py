@@ -107,7 +107,7 @@ def recognise(
     for name in filter(None, [*roles.target_names, roles.group]):
         find(frame, name)
     roles.roles()  # refuses a column with two roles
-    if tool_of(frame) is None and _sample(frame, roles) is None:
+    if not tool_of(frame) and _sample(frame, roles) is None:
         return _wide_predictions(frame, roles)
     if roles.time is not None:
         raise SoberError("E812", "Survival predictions are read from wide tables: one column per configuration.")
@@ -123,7 +123,10 @@ def _plain(column: Any) -> str:
 def _named(frame: Any, words: Collection[str], leave_out: Collection[Any] = ()) -> list[Any]:
     """Return the columns whose names are among words, in the order of the words."""
     names = [(_plain(column), column) for column in frame.columns if column not in leave_out]
-    return [column for word in words for name, column in names if name == word]
+    found = [column for word in words for name, column in names if name == word]
+    if len(set(found)) < len(found):
+        raise SoberError("E804", f"Several columns are called {found[0]!r}. Rename all but one.")
+    return found
 
 
 def _first_named(frame: Any, words: Collection[str], leave_out: Collection[Any] = ()) -> Any:
@@ -151,7 +154,7 @@ def _tidied(frame: Any) -> Any:
     """Drop the row numbers that R and pandas write as a column; make a long table of caret's `resamples()$values`."""
     nameless = [c for c in frame.columns if re.fullmatch(r"(?i)Unnamed: \d+|X|V1|\.\.\.1|index|", str(c))]
     counts = [[str(i + start) for i in range(len(frame))] for start in (0, 1)]
-    frame = frame.drop(columns=[c for c in nameless if frame[c].astype(str).tolist() in counts])
+    frame = frame.drop(columns=[c for c in nameless if frame[c].astype(str).tolist() in counts]).reset_index(drop=True)
     values = [str(c) for c in frame.columns if c != "Resample"]
     if values and "Resample" in frame and all("~" in name for name in values):  # model~measure
         frame = frame.melt("Resample", var_name="model", value_name="score")
@@ -217,17 +220,13 @@ def read_frame(
             "same number of folds, and `n_repeats` must be their number.",
         )
     is_hold_out = told < len(sizes) or (fold is not None and fold.astype(str).str.match(_HOLD_OUT).all())
-    if is_hold_out:
-        notes.append(Note("W203", OVERLAP))
+    notes += [Note("W203", OVERLAP)] if is_hold_out else []
     sign, name = direction("score" if metric is None else metric, greater_is_better)
     return FoldScores(
-        {name: sign * scores},
-        names=[str(c) for c in table.columns],
-        n_repeats=told if n_repeats is None else n_repeats,
-        test_share=_HOLD_OUT_SHARE if is_hold_out else None,
-        is_adaptive=len(set(frame.get(".iter", ()))) > 1,  # tidymodels' tune_bayes
-        notes=tuple(notes),
-    )
+        {name: sign * scores}, names=[str(c) for c in table.columns],
+        n_repeats=told if n_repeats is None else n_repeats, test_share=_HOLD_OUT_SHARE if is_hold_out else None,
+        is_adaptive=len(set(frame.get(".iter", ()))) > 1, notes=tuple(notes),
+    )  # fmt: skip
 
 
 def direction(measure: str, greater_is_better: bool | None) -> tuple[int, str]:
@@ -318,8 +317,9 @@ def _wide_scores(frame: Any, repeat: Any, n_repeats: int | None, columns: str) -
             text = f" {column!r} is no configuration; out-of-fold predictions go to sobercv.bbc(y, predictions)."
             raise SoberError("E812", _NO_SCORES.format(columns) + text)
     repeat = frame.index.to_series().map(lambda _: "") if repeat is None else repeat
-    order = np.argsort(repeat.astype(str).to_numpy(), kind="stable") if repeat.duplicated().any() else slice(None)
-    return table.iloc[order], repeat.iloc[order]
+    if repeat.duplicated().any():  # else repeats of one split
+        repeat = repeat.sort_values(kind="stable")
+    return table.loc[repeat.index], repeat
 
 
 def _cv_results(frame: Any, metric: str | None, n_repeats: int | None) -> FoldScores:
@@ -335,17 +335,16 @@ def _cv_results(frame: Any, metric: str | None, n_repeats: int | None) -> FoldSc
 
 
 # ---- long tables of predictions ------------------------------------------------------------------------------------
-def tool_of(frame: Any) -> str | None:
-    """Return the tool whose long table of predictions this is by its columns; None for any other table."""
-    return next((tool for tool, columns in TOOLS.items() if set(columns) <= set(frame.columns)), None)
+def tool_of(frame: Any) -> str:
+    """Return the tool whose long table of predictions this is by its columns; an empty name for any other table."""
+    return next((tool for tool, columns in TOOLS.items() if set(columns) <= set(frame.columns)), "")
 
 
 def holds_long_predictions(frame: Any) -> bool:
     """Whether a table is a long one of predictions by its names: of a known tool, or with the documented parts."""
-    if holds_fold_scores(frame):
-        return False
     parts = all(_named(frame, words) for words in (CONFIGURATION, TRUTH))
-    return tool_of(frame) is not None or (parts and _sample(frame, Settings()) is not None)
+    is_long = bool(tool_of(frame)) or (parts and _sample(frame, Settings()) is not None)
+    return is_long and not holds_fold_scores(frame)
 
 
 def _sample(frame: Any, roles: Settings) -> Any:
@@ -362,7 +361,7 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     Rows that were predicted twice in the same place are refused: then these are not out-of-fold predictions of one
     cross-validation.
     """
-    tool = tool_of(frame) or ""
+    tool = tool_of(frame)
     own = TOOLS.get(tool, (_sample(frame, roles),))
     sample, group = own[0], roles.group or (".group" if tool == "tidymodels" and ".group" in frame else None)
     table = frame.drop(columns=[c for c in roles.ignore if c in frame and c not in own])
@@ -415,11 +414,9 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
             raise SoberError("E812", f"The {what} differs between rows of the same sample. One sample has one {what}.")
         return out
 
-    def own_values(column: Any, what: str) -> Any:
-        shared(column, what, rows)
-        return column[keep].iloc[np.unique(rows, return_index=True)[1]]
-
-    y, responses = own_values(frame[truth], "truth"), {}
+    shared(frame[truth], "truth", rows)
+    firsts = np.flatnonzero(keep)[np.unique(rows, return_index=True)[1]]  # a row of each sample
+    y, responses = frame[truth].iloc[firsts], {}
     y = np.asarray(y.to_numpy(None if y.dtype.kind in "iufb" else object))
     labels = {str(one): one for one in sorted(set(y.tolist()))}
     if number is not None:
@@ -438,9 +435,11 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
         responses["predict_proba"] = chance if name == list(labels)[1] else 1 - chance
     if not responses:
         raise SoberError("E812", "No column holds predictions for the classes of the truth. Check their names.")
+    if group is not None:
+        shared(frame[group], "group", rows)
     return ToolPredictions(
         tool or f"long table by {sample!r} and {model.name!r}", y, responses, [str(name) for name in names],
-        groups=None if group is None else own_values(frame[group], "group").to_numpy(object).astype(str),
+        groups=None if group is None else frame[group].iloc[firsts].to_numpy(object).astype(str),
         folds=None if fold is None else shared(fold, "fold", rows, places),
         is_adaptive=model.name == "batch_nr" or len(set(table.get(".iter", ()))) > 1, n_repeats=r,
     )  # fmt: skip
@@ -502,32 +501,36 @@ def _wide_predictions(frame: Any, roles: Settings) -> ToolPredictions:
         raise SoberError("E808", f"Say which column holds the truth: --target COLUMN. {listed(frame.columns)} {WANTED}")
     names = [c for c in frame.columns if c not in roles.roles() and _plain(c) not in PLACE]
     if not names:
-        raise SoberError(
-            "E812", "Beside the truth there is no column of predictions. Give one column per configuration."
-        )
+        text = "Beside the truth there is no column of predictions. Give one column per configuration."
+        raise SoberError("E812", text)
     data = assign(frame, roles)
     labels = set(map(str, data.y)) if data.task != "survival" else {}
     values = [_column(data.X[name], labels if data.y.dtype.kind in "OU" else {}) for name in names]
     if len({v.dtype == object for v in values}) > 1:
-        raise SoberError(
-            "E812", "Some columns hold labels and others numbers. Give one kind; --ignore leaves some out."
-        )
+        text = "Some columns hold labels and others numbers. Give one kind; --ignore leaves some out."
+        raise SoberError("E812", text)
     if len(names) == len(labels) > 1 and {re.split(r"[_. ]", name)[-1] for name in names} == labels:
         raise SoberError(
             "E813",
             f"The columns {', '.join(repr(n[:30]) for n in names[:3])} look like probabilities of the {len(labels)} "
             f"classes by one configuration. Give one column per configuration, or a long table. {WANTED}",
         )
-    notes, fold = data.notes, _first_named(data.X, FOLD)
+    notes, (fold, repeat) = data.notes, _places(data.X, FOLD)
+    if repeat is not None and repeat.nunique() > 1:
+        raise SoberError(
+            "E812",
+            "The table tells repeats, so that a sample has several rows; in a wide table every row is a sample. Give "
+            f"the repeats as a long table. {WANTED}",
+        )
     subject = next((c for c in _named(data.X, SUBJECT) if data.X[c].duplicated().any()), "")
     if subject and roles.group is None:
         text = f"{subject[:40]!r} repeats. If it tells patients apart, write --group {subject[:40]}, so that "
         notes += (Note("W301", f"{text}their rows are resampled together.", (subject,)),)
-    folds = None if fold is None or data.X[fold].isna().any() else data.X[fold].factorize(sort=True)[0][:, None]
     groups = None if roles.group is None else frame[roles.group].iloc[data.rows].astype(str).to_numpy(object)
     return ToolPredictions(
         "AutoGluon" if any(re.search(r"_BAG_L\d|WeightedEnsemble_L\d", c) for c in names) else "wide", data.y,
-        {"": np.ma.stack(values, axis=1)}, names, groups=None if groups is None else groups.astype(str), folds=folds,
+        {"": np.ma.stack(values, axis=1)}, names, groups=None if groups is None else groups.astype(str),
+        folds=None if fold is None or fold.isna().any() else fold.factorize(sort=True)[0][:, None],
         is_adaptive=all(re.fullmatch(r"(?i)trial[_ ]?\d+|.*_trial\d+", c) for c in names), notes=notes,
     )  # fmt: skip
 
