@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
-from sklearn.model_selection import BaseShuffleSplit, GroupShuffleSplit, LeavePGroupsOut, LeavePOut, TimeSeriesSplit
 
 from ..containers import Array
 from ..errors import Note, SoberError
@@ -76,12 +75,8 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
     best = getattr(search, "best_index_", None) if is_own else None
     repeats = getattr(cv, "n_repeats", 1)  # as the splitter says
     is_count = isinstance(repeats, (int, np.integer)) and repeats > 0 and n_splits % repeats == 0
-    test_share = _overlap(cv, n_repeats)
-    if test_share is not None:
-        notes.append(Note("W203", OVERLAP))
-    if isinstance(cv, TimeSeriesSplit):
-        text = "Splits of a time series share training rows and differ in size; the interval may be too narrow."
-        notes.append(Note("W203", text))
+    test_share, dependence = _dependence(cv, n_repeats)
+    notes += [Note("W203", dependence)] if dependence else []
     scores = {
         title(search, name): np.array([np.asarray(results[key], dtype=np.float64)[rows] for key in columns[name]])
         for name in dict.fromkeys([first, *names])
@@ -108,23 +103,30 @@ def title(search: Any, name: str = "score") -> str:
     return str(getattr(getattr(scoring, "_score_func", scoring), "__name__", "score"))
 
 
-def _overlap(cv: Any, n_repeats: int | None) -> float | None:
-    """Return the size of a test set over that of its training set where test sets overlap; None where they do not."""
-    if isinstance(cv, (list, tuple)):  # of pairs of rows; those of declared repeats overlap across repeats only
+def _dependence(cv: Any, n_repeats: int | None) -> tuple[float | None, str]:
+    """Return the size of a test set over that of its training set where test sets overlap; and why splits are no folds.
+
+    A size that is not known is taken as large as can be expected, rather than make the interval too narrow.
+    """
+    from sklearn.model_selection import BaseShuffleSplit, GroupShuffleSplit, LeavePGroupsOut, LeavePOut, TimeSeriesSplit
+
+    if isinstance(cv, TimeSeriesSplit):
+        return None, "Splits of a time series share training rows and differ in size; the interval may be too narrow."
+    if isinstance(cv, (list, tuple)) and n_repeats is None:  # pairs of rows; those of declared repeats may overlap
         tests = np.concatenate([test for _, test in cv])
-        is_partition = tests.dtype.kind not in "iu" or len(np.unique(tests)) == len(tests)
-        return None if n_repeats or is_partition else float(np.mean([len(test) / len(train) for train, test in cv]))
+        if tests.dtype.kind in "iu" and len(np.unique(tests)) < len(tests):
+            return float(np.mean([len(test) / len(train) for train, test in cv])), OVERLAP
     if isinstance(cv, (LeavePOut, LeavePGroupsOut)):
-        return 1.0  # of unknown size: as large as can be expected, rather than an interval that is too narrow
+        return 1.0, OVERLAP
     if not isinstance(cv, BaseShuffleSplit):
-        return None
+        return None, ""
     test, train = cv.test_size, cv.train_size
     if test is None and not isinstance(train, int):
         test = 1 - train if train is not None else 0.2 if isinstance(cv, GroupShuffleSplit) else 0.1
     if train is None and isinstance(test, float):
         train = 1 - test
     is_known = None not in (test, train) and isinstance(test, float) == isinstance(train, float)
-    return float(test / train) if is_known else 1.0  # a number of rows alone says no share
+    return float(test / train) if is_known else 1.0, OVERLAP
 
 
 def _rule(

@@ -14,7 +14,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from sklearn.neighbors import VALID_METRICS
 
 from ..containers import Array
 from ..errors import Note, SoberError
@@ -244,8 +243,10 @@ def _measures(frame: Any) -> list[str]:
     return [c for c in map(str, frame.columns) if LOSS.fullmatch(c) or GAIN.fullmatch(c) or _plain(c) in SCORE]
 
 
-def _one_measure(frame: Any, metric: str | None, notes: list[Note]) -> tuple[Any, str, Any]:
+def _one_measure(frame: Any, metric: str | None, notes: list[Note]) -> tuple[Any, Any, Any]:
     """Return the rows of the measure that selected, its name, and the column that holds its scores."""
+    from sklearn.neighbors import VALID_METRICS
+
     score, measures = _first_named(frame, SCORE), _measures(frame)
     measure = None if score is None else _first_named(frame, ("metric", "measure"))
     known = [] if measure is None else list(dict.fromkeys(_text(frame[measure])))
@@ -311,9 +312,9 @@ def _wide_scores(frame: Any, repeat: Any, n_repeats: int | None, columns: str) -
             f"columns {columns}. Say how often the folds were repeated (n_repeats=); out-of-fold predictions go to "
             "sobercv.bbc(y, predictions).",
         )
-    table, others = frame.drop(columns=places), {*TRUTH, *SAMPLE, *SUBJECT, *CONFIGURATION}
+    table, parts = frame.drop(columns=places), {*TRUTH, *SAMPLE, *SUBJECT, *CONFIGURATION, *_measures(frame)}
     for column in table.columns:
-        if _plain(column) in others or _SUMMARY.fullmatch(str(column)) or column in _measures(frame):
+        if not parts.isdisjoint((column, _plain(column))) or _SUMMARY.fullmatch(str(column)):
             text = f" {column!r} is no configuration; out-of-fold predictions go to sobercv.bbc(y, predictions)."
             raise SoberError("E812", _NO_SCORES.format(columns) + text)
     repeat = frame.index.to_series().map(lambda _: "") if repeat is None else repeat
