@@ -115,7 +115,8 @@ def _dependence(cv: Any, n_repeats: int | None) -> tuple[float | None, str]:
     if isinstance(cv, (list, tuple)) and n_repeats is None:  # pairs of rows; those of declared repeats may overlap
         tests = np.concatenate([test for _, test in cv])
         if tests.dtype.kind in "iu" and len(np.unique(tests)) < len(tests):
-            return float(np.mean([len(test) / len(train) for train, test in cv])), OVERLAP
+            share = float(np.mean([len(test) / len(train) for train, test in cv]))
+            return share, f"{OVERLAP} If they are folds of several repeats, say of how many: n_repeats=."
     if isinstance(cv, (LeavePOut, LeavePGroupsOut)):
         return 1.0, OVERLAP
     if not isinstance(cv, BaseShuffleSplit):
