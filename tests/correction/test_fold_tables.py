@@ -322,3 +322,28 @@ def test_neither_a_series_nor_a_number_of_repeats_below_one(thing, n_repeats, co
     with pytest.raises(SoberError) as error:
         sobercv.correct(thing, n_repeats=n_repeats)
     assert error.value.code == code
+
+
+def test_an_index_that_says_where_a_row_was_is_read():
+    named = WIDE.assign(**TOLD["two columns"]).set_index(["repeat", "fold"])
+    assert sobercv.correct(named).interval == REPEATED.interval
+    by_model = WIDE.T.rename_axis("model")
+    with pytest.raises(SoberError, match="'model' is no configuration|Pass frame.T"):
+        sobercv.correct(by_model)
+
+
+def test_a_table_with_a_row_for_each_configuration_is_refused():
+    with pytest.raises(SoberError, match=r"Pass frame\.T") as error:
+        sobercv.correct(WIDE.T)
+    assert error.value.code == "E812"
+    assert np.array_equal(sobercv.correct(WIDE.T.T).draws, sobercv.correct(WIDE).draws)
+
+
+def test_the_best_rows_alone_of_saved_results_are_refused():
+    search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3, None]}, cv=5)
+    frame = pd.DataFrame(search.fit(*load_iris(return_X_y=True)).cv_results_).sort_values("rank_test_score")
+    assert sobercv.correct(frame).n_configurations == 4
+    for part in (frame.iloc[1:], frame.iloc[[0, 3]]):
+        with pytest.raises(SoberError, match="Rows of cv_results_ are missing") as error:
+            sobercv.correct(part)
+        assert error.value.code == "E813"

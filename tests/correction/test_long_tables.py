@@ -104,3 +104,9 @@ def test_folds_and_groups_that_are_not_those_of_the_sample_are_refused():
         "has gaps"
         in refused(grouped.assign(clinic=lambda f: f["clinic"].where(f["sample"] > 8)), group="clinic").message
     )
+
+
+def test_a_truth_beside_a_table_that_holds_its_own_is_refused():
+    with pytest.raises(SoberError) as caught:
+        sobercv.correct(melted(), "roc_auc", y=Y[::-1])
+    assert caught.value.code == "E114"

@@ -150,7 +150,12 @@ def _text(column: Any) -> Any:
 
 
 def _tidied(frame: Any) -> Any:
-    """Drop the row numbers that R and pandas write as a column; make a long table of caret's `resamples()$values`."""
+    """Make columns of an index that says where a row was; drop the row numbers that R and pandas write as a column.
+
+    caret's `resamples()$values` becomes a long table.
+    """
+    if not {*FOLDS, *REPEAT, *MODELS}.isdisjoint(map(_plain, frame.index.names)):
+        frame = frame.reset_index()
     nameless = [c for c in frame.columns if re.fullmatch(r"(?i)Unnamed: \d+|X|V1|\.\.\.1|index|", str(c))]
     counts = [[str(i + start) for i in range(len(frame))] for start in (0, 1)]
     frame = frame.drop(columns=[c for c in nameless if frame[c].astype(str).tolist() in counts]).reset_index(drop=True)
@@ -194,6 +199,9 @@ def read_frame(
     `metric`: the measure that selected; needed for several measures in rows, default: the first column of a measure.
     `n_repeats`: where no column tells the repeats (default: 1). `greater_is_better`: for a measure of unknown name.
     """
+    if frame.columns.inferred_type == "integer" and frame.index.inferred_type == "string":
+        text = "Rows have names and columns have numbers, as where every row is a configuration. Pass frame.T."
+        raise SoberError("E812", text)
     frame = _tidied(frame)
     if any(SPLIT.fullmatch(str(column)) for column in frame.columns):
         return _cv_results(frame, metric, n_repeats)
@@ -332,6 +340,9 @@ def _cv_results(frame: Any, metric: str | None, n_repeats: int | None) -> FoldSc
     rank = f"rank_test_{metric if f'rank_test_{metric}' in results else 'score'}"
     if rank in results:
         search.best_index_ = int(results[rank].argmin())
+        if results[rank].min() != 1 or results[rank].max() > len(frame):
+            text = "Rows of cv_results_ are missing: some ranks are not there. Pass all configurations that were tried."
+            raise SoberError("E813", text)
     return read_search(search, metric, n_repeats)
 
 
