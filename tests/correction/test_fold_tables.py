@@ -328,7 +328,7 @@ def test_an_index_that_says_where_a_row_was_is_read():
     named = WIDE.assign(**TOLD["two columns"]).set_index(["repeat", "fold"])
     assert sobercv.correct(named).interval == REPEATED.interval
     by_model = WIDE.T.rename_axis("model")
-    with pytest.raises(SoberError, match="'model' is no configuration|Pass frame.T"):
+    with pytest.raises(SoberError, match="'model' is no configuration"):
         sobercv.correct(by_model)
 
 

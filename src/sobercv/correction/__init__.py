@@ -174,12 +174,9 @@ def _predictions(thing: Any, study: Any, y: Any, options: dict[str, Any]) -> Too
         if searches.is_study(study):
             own = {name: options.pop(name) for name in ("predictions", "method") if name in options}
             return searches.read_study_predictions(study, y, **own)
-        is_dict = isinstance(thing, Mapping)
-        return (
-            ToolPredictions.by_model("cross_val_predict", y, thing, options.pop("method", "predict"))
-            if is_dict
-            else None
-        )
+        if isinstance(thing, Mapping):
+            return ToolPredictions.by_model("cross_val_predict", y, thing, options.pop("method", "predict"))
+        return None
     if hasattr(thing, "leaderboard") and hasattr(thing, "predict_proba_oof"):
         return searches.read_autogluon(thing)
     if isinstance(thing, (str, os.PathLike)) and os.path.isdir(thing):

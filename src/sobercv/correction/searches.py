@@ -168,10 +168,8 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
     if len(lengths := {len(one) for one in folds}) > 1:
         raise SoberError("E101", f"Trials have different numbers of folds: {', '.join(map(str, sorted(lengths)))}.")
     if study.best_trial.number not in {trial.number for trial in trials}:
-        text = (
-            f"The best trial of the study, {study.best_trial.number}, keeps no scores by fold. Run it again with them."
-        )
-        raise SoberError("E111", text)
+        number = study.best_trial.number
+        raise SoberError("E111", f"The best trial of the study, {number}, keeps no scores by fold. Run it again.")
     sign, name = (1.0 if study.direction.name == "MAXIMIZE" else -1.0), metric or "value"
     name = name if sign > 0 or name.startswith("neg_") else f"neg_{name}"
     names = [f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial in trials]
