@@ -327,6 +327,8 @@ def test_neither_a_series_nor_a_number_of_repeats_below_one(thing, n_repeats, co
 def test_an_index_that_says_where_a_row_was_is_read():
     named = WIDE.assign(**TOLD["two columns"]).set_index(["repeat", "fold"])
     assert sobercv.correct(named).interval == REPEATED.interval
+    by_fold = WIDE.set_axis(range(3), axis=1).set_axis([f"Fold{f}" for f in range(10)]).rename_axis("fold")
+    assert np.array_equal(sobercv.correct(by_fold).draws, sobercv.correct(WIDE).draws)
     by_model = WIDE.T.rename_axis("model")
     with pytest.raises(SoberError, match="'model' is no configuration"):
         sobercv.correct(by_model)

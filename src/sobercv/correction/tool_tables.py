@@ -199,7 +199,7 @@ def read_frame(
     `metric`: the measure that selected; needed for several measures in rows, default: the first column of a measure.
     `n_repeats`: where no column tells the repeats (default: 1). `greater_is_better`: for a measure of unknown name.
     """
-    if frame.columns.inferred_type == "integer" and frame.index.inferred_type == "string":
+    if frame.columns.inferred_type == "integer" and frame.index.inferred_type == "string" and not frame.index.name:
         text = "Rows have names and columns have numbers, as where every row is a configuration. Pass frame.T."
         raise SoberError("E812", text)
     frame = _tidied(frame)
