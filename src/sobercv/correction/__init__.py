@@ -150,12 +150,6 @@ def correct(
         if searches.is_study(study):
             estimates = searches.with_study_winner(study, predictions, estimates)
     else:
-        if y is not None:
-            raise SoberError(
-                "E114",
-                "`y` goes with predictions, and fold scores need none. If the columns are out-of-fold predictions: "
-                "sobercv.bbc(y, predictions, metric).",
-            )
         if unknown := [name for name in options if name != "n_bootstraps"]:
             raise SoberError("E122", f"`correct` has no option {unknown[0]!r} for fold scores.")
         named = metric[0] if isinstance(metric, (list, tuple)) and len(metric) == 1 else metric
@@ -176,7 +170,11 @@ def _predictions(thing: Any, study: Any, y: Any, options: dict[str, Any]) -> Too
             return searches.read_study_predictions(study, y, **own)
         if isinstance(thing, Mapping):
             return ToolPredictions.by_model("cross_val_predict", y, thing, options.pop("method", "predict"))
-        return None
+        raise SoberError(
+            "E114",
+            "`y` goes with predictions, and fold scores need none. If the columns are out-of-fold predictions: "
+            "sobercv.bbc(y, predictions, metric).",
+        )
     if hasattr(thing, "leaderboard") and hasattr(thing, "predict_proba_oof"):
         return searches.read_autogluon(thing)
     if isinstance(thing, (str, os.PathLike)) and os.path.isdir(thing):

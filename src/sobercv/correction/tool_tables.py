@@ -60,8 +60,6 @@ TOOLS = {
     "caret": ("rowIndex", "obs", "pred", "Resample"),
     "mlr3": ("row_ids", "truth"),
 }
-#: What tells the configurations of mlr3 apart.
-MLR3 = ("uhash", "nr", "config", "learner_id", "batch_nr")
 #: Columns of tables of predictions, which hold folds as well.
 PREDICTIONS = {"pred", "obs", "truth", "response", "prediction", "rowindex", "row", "row_ids", "y_true", "y_pred"}
 #: Measures of which less is better: they are negated, and called neg_... as in scikit-learn.
@@ -496,7 +494,8 @@ def _model(table: Any, sample: Any, truth: Any, tool: str) -> Any:
     if tool == "caret":  # by all parameters
         others = {*TOOLS[tool], "weights", *truth.astype(str)}
         return _joined(table, [c for c in table if c not in others])
-    column = _first_named(table, {"tidymodels": ("config",), "mlr3": MLR3}.get(tool, CONFIGURATION))
+    own = {"tidymodels": ("config",), "mlr3": ("uhash", "nr", "config", "learner_id", "batch_nr")}
+    column = _first_named(table, own.get(tool, CONFIGURATION))
     if column is None:
         raise SoberError(
             "E812",
