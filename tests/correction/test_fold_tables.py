@@ -341,11 +341,18 @@ def test_a_table_with_a_row_for_each_configuration_is_refused():
     assert np.array_equal(sobercv.correct(WIDE.T.T).draws, sobercv.correct(WIDE).draws)
 
 
-def test_the_best_rows_alone_of_saved_results_are_refused():
-    search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3, None]}, cv=5)
-    frame = pd.DataFrame(search.fit(*load_iris(return_X_y=True)).cv_results_).sort_values("rank_test_score")
+def test_saved_results_that_are_not_those_of_one_search_are_refused():
+    X, y = load_iris(return_X_y=True)
+    searches = [
+        GridSearchCV(DecisionTreeClassifier(max_features=n, random_state=0), {"max_depth": [1, 2, 3, None]}, cv=5)
+        for n in (1, 4)
+    ]
+    frame, other = (pd.DataFrame(search.fit(X, y).cv_results_).sort_values("rank_test_score") for search in searches)
     assert sobercv.correct(frame).n_configurations == 4
-    for part in (frame.iloc[1:], frame.iloc[[0, 3]]):
-        with pytest.raises(SoberError, match="Rows of cv_results_ are missing") as error:
+    joined = pd.concat([frame, other])
+    for part in (frame.iloc[1:], frame.iloc[[0, 3]], joined):
+        with pytest.raises(SoberError, match="does not rank all rows") as error:
             sobercv.correct(part)
         assert error.value.code == "E813"
+    found = sobercv.correct(joined.drop(columns="rank_test_score"))
+    assert found.naive == pytest.approx(joined["mean_test_score"].max())

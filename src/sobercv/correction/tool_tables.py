@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from ..containers import Array
 from ..errors import Note, SoberError
@@ -338,9 +339,12 @@ def _cv_results(frame: Any, metric: str | None, n_repeats: int | None) -> FoldSc
     rank = f"rank_test_{metric if f'rank_test_{metric}' in results else 'score'}"
     if rank in results:
         search.best_index_ = int(results[rank].argmin())
-        if results[rank].min() != 1 or results[rank].max() > len(frame):
-            text = "Rows of cv_results_ are missing: some ranks are not there. Pass all configurations that were tried."
-            raise SoberError("E813", text)
+        if not np.array_equal(results[rank], rankdata(results[rank], method="min")):
+            raise SoberError(
+                "E813",
+                f"{rank} does not rank all rows: some are missing, or several tables were joined. Pass every "
+                "configuration that was tried; where searches were joined, without the columns of ranks.",
+            )
     return read_search(search, metric, n_repeats)
 
 
