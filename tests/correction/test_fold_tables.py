@@ -167,3 +167,192 @@ def test_a_column_of_measures_says_the_direction_and_a_parameter_called_metric_d
     assert sobercv.correct(pd.DataFrame(rows)).winner_name == "m0"
     near = [{"fold": f, "metric": m, "score": 0.5 + 0.1 * len(m)} for f in range(5) for m in ("l1", "cosine")]
     assert "cosine" in sobercv.correct(pd.DataFrame(near)).winner_name
+
+
+WIDE = pd.DataFrame(RNG.random((10, 3)), columns=["a", "b", "c"])
+REPEATED = sobercv.correct(WIDE, n_repeats=2)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        WIDE.assign(y=np.arange(10) % 2),
+        WIDE.assign(y_true=np.arange(10) * 0.3),
+        WIDE.assign(patient=np.arange(10) // 2),
+        WIDE.assign(trial=np.arange(10)),
+        WIDE.set_axis(["test_score", "fit_time", "score_time"], axis=1),
+        WIDE.set_axis(["test_f1", "test_accuracy", "fit_time"], axis=1),
+        WIDE.set_axis(["k", "Accuracy", "Kappa"], axis=1),  # caret's $results
+        WIDE.set_axis(["param_C", "mean_test_score", "rank_test_score"], axis=1),
+        WIDE.set_axis(["number", "value", "params_C"], axis=1),  # Optuna's trials
+        WIDE.set_axis(["fold 1", "Fold 2", "fold_3"], axis=1),
+    ],
+    ids=lambda frame: " ".join(frame.columns),
+)
+def test_columns_that_are_no_configurations_are_refused(frame):
+    with pytest.raises(SoberError, match=r"is no configuration; .*sobercv\.bbc") as error:
+        sobercv.correct(frame)
+    assert error.value.code == "E812"
+
+
+@pytest.mark.parametrize("name", ["Unnamed: 0", "index", "...1", "V1"])
+def test_numbers_of_rows_are_no_configuration(name):
+    found = sobercv.correct(WIDE.assign(**{name: np.arange(1, 11)}))
+    assert np.array_equal(found.draws, sobercv.correct(WIDE).draws)
+
+
+FOLDS, REPEATS = np.tile(np.arange(1, 6), 2), np.repeat([1, 2], 5)
+TOLD = {
+    "two columns": {"fold": FOLDS, "repeat": REPEATS},
+    "tidymodels": {"id": [f"Repeat{r}" for r in REPEATS], "id2": [f"Fold{f}" for f in FOLDS]},
+    "caret": {"Resample": [f"Fold{f}.Rep{r}" for f, r in zip(FOLDS, REPEATS, strict=True)]},
+}
+
+
+@pytest.mark.parametrize("told", TOLD.values(), ids=TOLD)
+@pytest.mark.parametrize("is_long", [False, True])
+@pytest.mark.parametrize("n_repeats", [None, 2])
+def test_repeats_are_told_in_the_same_way_by_wide_and_long_tables(told, is_long, n_repeats):
+    frame = WIDE.assign(**told)
+    frame = frame.sort_values("id2" if "id2" in told else next(iter(told)), kind="stable")
+    frame = frame.melt([*told], var_name="model", value_name="score") if is_long else frame
+    found = sobercv.correct(frame, n_repeats=n_repeats)
+    assert found.n_repeats == 2
+    assert found.draws == pytest.approx(REPEATED.draws, abs=1e-12)
+
+
+@pytest.mark.parametrize("is_long", [False, True])
+def test_repeats_that_contradict_each_other_are_refused(is_long):
+    def read(frame, **options):
+        told = [name for name in ("fold", "repeat") if name in frame]
+        return sobercv.correct(frame.melt(told, var_name="model", value_name="score") if is_long else frame, **options)
+
+    frame = WIDE.assign(**TOLD["two columns"])
+    for given, options in (
+        (frame, {"n_repeats": 5}),
+        (frame.drop(index=9), {}),
+        (frame.drop(index=9), {"n_repeats": 3}),
+    ):
+        with pytest.raises(SoberError, match="repeats") as error:
+            read(given, **options)
+        assert error.value.code == "E108"
+    counted = WIDE.assign(fold=np.arange(10))
+    assert read(counted, n_repeats=2).n_repeats == 2
+    with pytest.raises(SoberError, match="3 repeats"):
+        read(counted, n_repeats=3)
+
+
+def test_scores_of_different_measures_are_never_compared():
+    rows = [
+        {"fold": f, "model": f"m{m}", "metric": k, "score": m + 0.01 * f + 9 * (k == "odd")}
+        for f in range(5) for m in range(3) for k in ("accuracy_of_mine", "odd")
+    ]  # fmt: skip
+    with pytest.raises(SoberError, match="the table holds accuracy_of_mine, odd") as error:
+        sobercv.correct(pd.DataFrame(rows))
+    assert error.value.code == "E113"
+    found = sobercv.correct(pd.DataFrame(rows), "odd", greater_is_better=False)
+    assert found.winner_name == "m0"
+
+
+def test_the_column_that_metric_names_is_read_even_beside_one_called_score():
+    frame = pd.DataFrame({"fold": np.repeat(np.arange(5), 2), "model": ["a", "b"] * 5, "score": [0.1, 0.9] * 5})
+    frame["accuracy"] = 1 - frame["score"]
+    assert sobercv.correct(frame, "accuracy").winner_name == "a"
+    found = sobercv.correct(frame)
+    assert found.winner_name == "b"
+    assert any(note.code == "W204" and "score is taken" in note.text for note in found.notes)
+
+
+def test_caret_resamples_of_several_models():
+    frame = pd.DataFrame({"Resample": [f"Fold{f}" for f in range(1, 6)]})
+    for m, model in enumerate(["rf", "svm"]):
+        frame[f"{model}~Accuracy"] = 0.5 + 0.1 * m + np.arange(5) / 100
+        frame[f"{model}~Kappa"] = 0.9 - 0.1 * m + np.arange(5) / 100
+    with pytest.raises(SoberError, match="holds Accuracy, Kappa"):
+        sobercv.correct(frame)
+    found = sobercv.correct(frame, "Accuracy")
+    assert (found.winner_name, found.n_configurations, found.naive) == ("svm", 2, pytest.approx(0.62))
+
+
+@pytest.mark.parametrize("name", ["Bootstrap", "Resample"])
+def test_bootstraps_overlap_and_widen_the_interval(name):
+    frame = WIDE.assign(id=[f"{name}{b:02d}" for b in range(10)])
+    long = frame.melt(["id"], var_name="model", value_name="score")
+    plain = sobercv.correct(WIDE)
+    for found in (sobercv.correct(frame), sobercv.correct(long)):
+        assert found.value == pytest.approx(plain.value, abs=1e-12)
+        assert found.interval[1] - found.interval[0] > 1.3 * (plain.interval[1] - plain.interval[0])
+        assert any(note.code == "W203" for note in found.notes)
+
+
+def test_tidymodels_bayes_and_workflow_sets():
+    bayes = tidy().assign(**{".iter": lambda f: f["penalty"].rank(method="dense") - 1})
+    found = sobercv.correct(bayes, "roc_auc")
+    assert found.n_folds == 5
+    assert any(note.code == "W811" for note in found.notes)
+    both = pd.concat([tidy().assign(wflow_id=name) for name in ("svm", "knn")])
+    assert sobercv.correct(both, "roc_auc").n_configurations == 6
+
+
+def test_caret_measures_of_several_classes():
+    """multiClassSummary: measures with a prefix are no parameters."""
+    frame = pd.read_csv(FILES / "caret-resample.csv")
+    more = frame.assign(Mean_F1=RNG.random(len(frame)), Mean_Pos_Pred_Value=RNG.random(len(frame)))
+    assert np.array_equal(read_frame(more).first, read_frame(frame).first)
+
+
+def test_infinite_scores_are_failures():
+    found = sobercv.correct(np.where(SCORES.max() == SCORES, np.inf, SCORES))
+    assert found.n_left_out == 1
+    assert np.isfinite([found.value, found.naive, *found.interval]).all()
+
+
+def test_metrics_of_fold_scores_are_names():
+    assert sobercv.correct(SCORES, ["accuracy"])["accuracy"].value == sobercv.correct(SCORES, "accuracy").value
+    for metric in (["accuracy", "roc_auc"], len):
+        with pytest.raises(SoberError, match="name of one") as error:
+            sobercv.correct(SCORES, metric)
+        assert error.value.code == "E114"
+
+
+@pytest.mark.parametrize(
+    ("thing", "n_repeats", "code"), [(pd.Series([0.5, 0.6]), None, "E123"), (SCORES, 0, "E108"), (SCORES, -5, "E108")]
+)
+def test_neither_a_series_nor_a_number_of_repeats_below_one(thing, n_repeats, code):
+    with pytest.raises(SoberError) as error:
+        sobercv.correct(thing, n_repeats=n_repeats)
+    assert error.value.code == code
+
+
+def test_an_index_that_says_where_a_row_was_is_read():
+    named = WIDE.assign(**TOLD["two columns"]).set_index(["repeat", "fold"])
+    assert sobercv.correct(named).interval == REPEATED.interval
+    by_fold = WIDE.set_axis(range(3), axis=1).set_axis([f"Fold{f}" for f in range(10)]).rename_axis("fold")
+    assert np.array_equal(sobercv.correct(by_fold).draws, sobercv.correct(WIDE).draws)
+    by_model = WIDE.T.rename_axis("model")
+    with pytest.raises(SoberError, match="'model' is no configuration"):
+        sobercv.correct(by_model)
+
+
+def test_a_table_with_a_row_for_each_configuration_is_refused():
+    with pytest.raises(SoberError, match=r"Pass frame\.T") as error:
+        sobercv.correct(WIDE.T)
+    assert error.value.code == "E812"
+    assert np.array_equal(sobercv.correct(WIDE.T.T).draws, sobercv.correct(WIDE).draws)
+
+
+def test_saved_results_that_are_not_those_of_one_search_are_refused():
+    X, y = load_iris(return_X_y=True)
+    searches = [
+        GridSearchCV(DecisionTreeClassifier(max_features=n, random_state=0), {"max_depth": [1, 2, 3, None]}, cv=5)
+        for n in (1, 4)
+    ]
+    frame, other = (pd.DataFrame(search.fit(X, y).cv_results_).sort_values("rank_test_score") for search in searches)
+    assert sobercv.correct(frame).n_configurations == 4
+    joined = pd.concat([frame, other])
+    for part in (frame.iloc[1:], frame.iloc[[0, 3]], joined):
+        with pytest.raises(SoberError, match="does not rank all rows") as error:
+            sobercv.correct(part)
+        assert error.value.code == "E813"
+    found = sobercv.correct(joined.drop(columns="rank_test_score"))
+    assert found.naive == pytest.approx(joined["mean_test_score"].max())

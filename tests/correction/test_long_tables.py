@@ -92,3 +92,21 @@ def test_a_truth_beside_what_would_be_read_as_fold_scores_is_refused():
     with pytest.raises(SoberError, match=r"sobercv\.bbc\(y, predictions") as error:
         sobercv.correct(CHANCE, "roc_auc", y=Y)
     assert error.value.code == "E114"
+
+
+def test_folds_and_groups_that_are_not_those_of_the_sample_are_refused():
+    other = melted().assign(fold=lambda f: (f["fold"] + (f["model"] == "model 1")) % 5)
+    assert "The fold differs" in refused(other).message
+    assert recognise(other, ignore=("fold",)).folds is None
+    grouped = melted().assign(clinic=lambda f: f["sample"] // 6)
+    assert len(set(recognise(grouped, group="clinic").groups)) == 10
+    assert (
+        "has gaps"
+        in refused(grouped.assign(clinic=lambda f: f["clinic"].where(f["sample"] > 8)), group="clinic").message
+    )
+
+
+def test_a_truth_beside_a_table_that_holds_its_own_is_refused():
+    with pytest.raises(SoberError) as caught:
+        sobercv.correct(melted(), "roc_auc", y=Y[::-1])
+    assert caught.value.code == "E114"

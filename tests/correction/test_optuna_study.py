@@ -132,3 +132,15 @@ def test_scores_of_unknown_range_are_noted_and_named_ones_are_not() -> None:
     assert "W201" in [note.code for note in unknown.notes]
     assert "W201" not in [note.code for note in named.notes]
     assert named.interval[1] <= 1
+
+
+def test_a_best_trial_without_fold_scores_is_asked_for():
+    best = int(SCORES.mean(axis=1).argmax())
+
+    def keep(trial, scores):
+        if trial.number != best:
+            as_list(trial, scores)
+
+    with pytest.raises(SoberError, match=f"best trial of the study, {best}, keeps no scores") as error:
+        sobercv.correct(study(keep))
+    assert error.value.code == "E111"

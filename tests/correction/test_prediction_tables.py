@@ -61,3 +61,21 @@ def test_the_columns_are_listed_where_the_truth_is_not_named():
     with pytest.raises(SoberError, match="The columns are 'y', 'model 0'") as caught:
         recognise(wide())
     assert caught.value.code == "E808"
+
+
+@pytest.mark.parametrize(
+    "told", [{"repeat": np.arange(N) % 2}, {"fold": [f"Fold{i % 5}.Rep{i % 2}" for i in range(N)]}]
+)
+def test_repeats_in_a_wide_table_are_refused(told):
+    """Each sample would count as several."""
+    with pytest.raises(SoberError, match="every row is a sample") as caught:
+        recognise(wide(**told), target="y")
+    assert caught.value.code == "E812"
+    assert recognise(wide(**told), target="y", ignore=tuple(told)).names == MODELS
+
+
+def test_two_columns_that_play_one_part_are_refused():
+    frame = wide(fold=FOLD, again=FOLD).rename(columns={"again": "fold"})
+    with pytest.raises(SoberError, match="Several columns are called 'fold'") as caught:
+        recognise(frame, target="y")
+    assert caught.value.code == "E804"

@@ -1,5 +1,7 @@
 """correct: an honest score for a search that was run by somebody else's class."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from dask_ml.model_selection import GridSearchCV as DaskGridSearchCV
@@ -9,8 +11,10 @@ from sklearn.linear_model import LinearRegression, LogisticRegressionCV, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
+    GroupShuffleSplit,
     HalvingGridSearchCV,
     KFold,
+    LeavePOut,
     PredefinedSplit,
     RandomizedSearchCV,
     RepeatedKFold,
@@ -151,11 +155,54 @@ def test_overlapping_test_sets_widen_the_interval():
     assert found.interval[1] - found.interval[0] > 1.3 * (as_folds.interval[1] - as_folds.interval[0])
 
 
+@pytest.mark.parametrize(
+    ("cv", "share"),
+    [
+        (ShuffleSplit(4), 0.1 / 0.9),
+        (GroupShuffleSplit(4), 0.2 / 0.8),
+        (ShuffleSplit(4, test_size=0.2), 0.2 / 0.8),
+        (ShuffleSplit(4, train_size=0.5), 1.0),
+        (ShuffleSplit(4, train_size=0.8), 0.2 / 0.8),
+        (ShuffleSplit(4, test_size=0.2, train_size=0.5), 0.4),
+        (ShuffleSplit(4, test_size=30, train_size=60), 0.5),
+        (ShuffleSplit(4, test_size=30), 1.0),  # of unknown size
+        (LeavePOut(2), 1.0),
+        ([([0, 1, 2, 3], [4, 5]), ([0, 1, 2, 4], [3, 5])], 0.5),
+        ([([0, 1, 2], [3, 4, 5]), ([3, 4, 5], [0, 1, 2])], None),
+        (KFold(4), None),
+    ],
+)
+def test_the_size_of_overlapping_test_sets(cv, share):
+    results = {"params": [{}], **{f"split{k}_test_score": [0.5] for k in range(4)}}
+    found = read_search(SimpleNamespace(cv_results_=results, cv=cv))
+    assert found.test_share == (None if share is None else pytest.approx(share))
+    assert [note.code for note in found.notes] == ([] if share is None else ["W203"])
+
+
 def test_one_hold_out_is_refused_with_the_way_out():
     search = grid(cv=PredefinedSplit(np.where(np.arange(len(Y)) % 3 == 0, 0, -1)))
     with pytest.raises(SoberError, match="cv=5") as error:
         sobercv.correct(search)
     assert error.value.code == "E307"
+
+
+def test_a_metric_that_is_named_selects_the_winner_too():
+    results = {"params": [{"a": c} for c in range(3)]}
+    for name, order in (("accuracy", [0.5, 0.6, 0.7]), ("roc_auc", [0.9, 0.8, 0.7])):
+        results |= {f"split{k}_test_{name}": np.array(order) + k / 100 for k in range(5)}
+    search = SimpleNamespace(cv_results_=results, refit="roc_auc", best_index_=0)
+    assert sobercv.correct(search)["roc_auc"].winner == 0
+    found = sobercv.correct(search, "accuracy")
+    assert [one.winner for one in found.values()] == [2, 2]
+    assert found["accuracy"].naive == pytest.approx(0.72)
+
+
+def test_a_fold_that_is_missing_is_refused():
+    results = dict(grid().cv_results_)
+    del results["split2_test_score"]
+    with pytest.raises(SoberError, match="no split2_test_score") as error:
+        sobercv.correct(results)
+    assert error.value.code == "E812"
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -150,31 +150,36 @@ def correct(
         if searches.is_study(study):
             estimates = searches.with_study_winner(study, predictions, estimates)
     else:
-        if y is not None:
-            raise SoberError(
-                "E114",
-                "`y` goes with predictions, and fold scores need none. If the columns are out-of-fold predictions: "
-                "sobercv.bbc(y, predictions, metric).",
-            )
         if unknown := [name for name in options if name != "n_bootstraps"]:
             raise SoberError("E122", f"`correct` has no option {unknown[0]!r} for fold scores.")
-        estimates = judge(_fold_scores(thing, study, metric, n_repeats, greater_is_better), **settings, **options)
+        named = metric[0] if isinstance(metric, (list, tuple)) and len(metric) == 1 else metric
+        is_name = named is None or isinstance(named, str)
+        found = _fold_scores(thing, study, named if is_name else None, n_repeats, greater_is_better)
+        if not is_name:
+            raise SoberError("E114", "Fold scores are corrected by the metric that selected. Give the name of one.")
+        estimates = judge(found, **settings, **options)
     several = len(estimates) > 1 or isinstance(metric, (list, tuple))
     return Estimates(estimates) if several else next(iter(estimates.values()))
 
 
 def _predictions(thing: Any, study: Any, y: Any, options: dict[str, Any]) -> ToolPredictions | None:
     """Read the out-of-fold predictions in it; None where it holds none."""
-    if searches.is_study(study) and y is not None:
-        own = {name: options.pop(name) for name in ("predictions", "method") if name in options}
-        return searches.read_study_predictions(study, y, **own)
-    if isinstance(thing, Mapping) and y is not None:
-        return ToolPredictions.by_model("cross_val_predict", y, thing, options.pop("method", "predict"))
+    if y is not None:
+        if searches.is_study(study):
+            own = {name: options.pop(name) for name in ("predictions", "method") if name in options}
+            return searches.read_study_predictions(study, y, **own)
+        if isinstance(thing, Mapping):
+            return ToolPredictions.by_model("cross_val_predict", y, thing, options.pop("method", "predict"))
+        raise SoberError(
+            "E114",
+            "`y` goes with predictions, and fold scores need none. If the columns are out-of-fold predictions: "
+            "sobercv.bbc(y, predictions, metric).",
+        )
     if hasattr(thing, "leaderboard") and hasattr(thing, "predict_proba_oof"):
         return searches.read_autogluon(thing)
     if isinstance(thing, (str, os.PathLike)) and os.path.isdir(thing):
         return read_mljar(thing)
-    return read_long(thing, Settings()) if hasattr(thing, "iloc") and holds_long_predictions(thing) else None
+    return read_long(thing, Settings()) if hasattr(thing, "columns") and holds_long_predictions(thing) else None
 
 
 def _fold_scores(
@@ -190,7 +195,7 @@ def _fold_scores(
         return read_search(thing, metric, n_repeats)
     if isinstance(thing, np.ndarray) and thing.ndim == 2 and thing.dtype.kind in "fiu":
         sign, name = direction("score" if metric is None else metric, greater_is_better)
-        return FoldScores({name: sign * thing.astype(np.float64)}, n_repeats=n_repeats or 1)
+        return FoldScores({name: sign * thing.astype(np.float64)}, n_repeats=1 if n_repeats is None else n_repeats)
     if hasattr(thing, "columns") and hasattr(thing, "iloc"):
         return read_frame(thing, metric, n_repeats=n_repeats, greater_is_better=greater_is_better)
     if hasattr(thing, "fit") and (hasattr(thing, "param_grid") or hasattr(thing, "param_distributions")):

@@ -48,7 +48,7 @@ class FoldScores:
     """Scores by fold of every configuration."""
 
     #: By metric, the one that selects first. More is better. The F = K x R folds of R repeats are listed repeat by
-    #: repeat. A configuration with a NaN is left out, see `complete` [F, C].
+    #: repeat. A configuration with a NaN or an infinite score is left out, see `complete` [F, C].
     scores: Mapping[str, Array]
     params: Sequence[dict[str, Any]] | None = None  # parameters of each configuration
     names: Sequence[str] | None = None  # names of the configurations, where they have names
@@ -67,7 +67,7 @@ class FoldScores:
 
     def complete(self) -> Array:
         """Positions of the configurations that have a score on every fold; refuse what cannot be resampled."""
-        if len(self.first) % self.n_repeats:
+        if self.n_repeats < 1 or len(self.first) % self.n_repeats:
             raise SoberError(
                 "E108",
                 f"{len(self.first)} splits cannot be {self.n_repeats} repeats of the same number of folds. "
@@ -80,7 +80,7 @@ class FoldScores:
                 "with cv=5 or more, or pass the hold-out predictions of all configurations to "
                 'sobercv.bbc(y, predictions, interval="fixed_models").',
             )
-        kept = np.flatnonzero(np.all([~np.isnan(scores).any(axis=0) for scores in self.scores.values()], axis=0))
+        kept = np.flatnonzero(np.isfinite([*self.scores.values()]).all(axis=(0, 1)))
         if not len(kept):
             raise SoberError("E111", "No configuration has a score on every fold. Check the errors of the search.")
         if self.winner is not None and self.winner not in kept:
@@ -97,9 +97,7 @@ def judge(
     scores = {name: table[:, kept] for name, table in found.scores.items()}
     means = {name: table.mean(axis=0) for name, table in scores.items()}
     repeats = {name: [FoldMeans(one) for one in np.split(table, found.n_repeats)] for name, table in scores.items()}
-    counts = Units.of_folds(k, n_bootstraps, seed).counts(0, n_bootstraps)  # [B, K], for all repeats
-    first, n_left_out = next(iter(scores)), found.first.shape[1] - len(kept)
-    ranges = {name: _range(name, table) for name, table in scores.items()}
+    ranges, first = {name: _range(name, table) for name, table in scores.items()}, next(iter(scores))
     if ranges[first] is None:
         low, high = scores[first].min(), scores[first].max()
         raise SoberError(
@@ -107,11 +105,12 @@ def judge(
             f"{first} cannot have scores from {low:.6g} to {high:.6g}. Name the metric that was computed, in its own "
             "unit; losses that are positive have names without neg_, such as log_loss.",
         )
+    counts = Units.of_folds(k, n_bootstraps, seed).counts(0, n_bootstraps)  # [B, K], for all repeats
     winner = int(best(means[first][None])[0]) if found.winner is None else int(np.searchsorted(kept, found.winner))
     if found.rule is None:
         winners = np.array([best(one.scores(counts)) for one in repeats[first]])  # [R, B]
     else:
-        winners = np.array([_by_rule(found, kept, slice(r * k, r * k + k), counts) for r in range(found.n_repeats)])
+        winners = np.array([_by_rule(found, kept, r, counts) for r in range(found.n_repeats)])
 
     def judged(name: str, chosen: Array) -> Array:
         """Score of what was chosen [R, B] on the folds that are absent from each resample [R, B]."""
@@ -125,7 +124,7 @@ def judge(
             bounds=Percentile(draws, range=ranges[name] or ANY), winner=own, configurations=kept[members],
             scores=means[name][members], winner_name=None if found.names is None else found.names[own],
             winner_params=None if found.params is None else dict(found.params[own]), n_repeats=found.n_repeats,
-            n_folds=k, n_left_out=n_left_out, seed=seed,
+            n_folds=k, n_left_out=found.first.shape[1] - len(kept), seed=seed,
         )  # fmt: skip
 
     def alone(name: str, configuration: int) -> Estimate:
@@ -139,23 +138,8 @@ def judge(
         at = int(np.searchsorted(kept, configuration))
         return estimate(name, at, np.full_like(winners, at), np.array([at]))
 
-    said = [
-        (True, "W211", f"Only the scores of {k} folds are known, so folds were resampled (BBC-F). Out-of-fold "
-         "predictions give a narrower interval: BBCSearchCV keeps them."),
-        (n_left_out, "W204", f"{n_left_out} of {len(kept) + n_left_out} configurations failed on some fold and were "
-         "left out."),
-        (k < FEW_FOLDS, "W205", f"With {k} folds the interval is wide: {k} numbers say little about how scores vary."),
-        (len(kept) == 1, "W202", "There is one configuration only, so nothing was selected and nothing is corrected."),
-    ]  # fmt: skip
-    noted = (*found.notes, *[adaptive(None, found.first.shape[1])] * found.is_adaptive)
-    noted += tuple(Note(code, text) for applies, code, text in said if applies)
-    out = {}
-    for name in scores:
-        unknown = (
-            f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If the "
-            'scores cannot exceed 1, name the metric: correct(..., "accuracy").'
-        )
-        is_share = ranges[name] == ANY and scores[name].min() >= 0.0 and scores[name].max() <= 1.0
+    notes, out = _notes(found, len(kept), k), dict[str, Estimate]()
+    for name, table in scores.items():
         made = estimate(name, winner, winners, np.arange(len(kept)))
         # Repeats share samples, so that their variances are not divided; overlapping test sets have Nadeau and
         # Bengio's correction.
@@ -166,32 +150,52 @@ def judge(
             means[name], spread, winner, made.value, own, ranges[name] or ANY, k, float(k), clustered=True, folds=True,
             trained=1.0 - 1.0 / k, draws=np.asarray(made.draws),
         )  # fmt: skip
+        unknown = (
+            f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If the "
+            'scores cannot exceed 1, name the metric: correct(..., "accuracy").'
+        )
+        is_share = ranges[name] == ANY and table.min() >= 0.0 and table.max() <= 1.0
         out[name] = replace(
             made, value=min(made.value, made.naive) if name == first else made.value,
-            notes=(*noted, Note("W201", unknown)) if is_share else noted,
+            notes=(*notes, Note("W201", unknown)) if is_share else notes,
             bounds=Calibrated.of(seen) or made.bounds, confidence_level=confidence_level,
             win_counts=np.bincount(winners.ravel(), minlength=len(kept)), judge_alone=partial(alone, name),
         )  # fmt: skip
     return out
 
 
-def _by_rule(found: FoldScores, kept: Array, rows: slice, counts: Array) -> Array:
+def _notes(found: FoldScores, n_kept: int, k: int) -> tuple[Note, ...]:
+    """Say what limits an estimate from scores on `k` folds of the `n_kept` configurations that have all of them."""
+    n_tried = found.first.shape[1]
+    said = [
+        (True, "W211", f"Only the scores of {k} folds are known, so folds were resampled (BBC-F). Out-of-fold "
+         "predictions give a narrower interval: BBCSearchCV keeps them."),
+        (n_kept < n_tried, "W204", f"{n_tried - n_kept} of {n_tried} configurations failed on some fold and were left "
+         "out."),
+        (k < FEW_FOLDS, "W205", f"With {k} folds the interval is wide: {k} numbers say little about how scores vary."),
+        (n_kept == 1, "W202", "There is one configuration only, so nothing was selected and nothing is corrected."),
+    ]  # fmt: skip
+    noted = [*found.notes, *([adaptive(None, n_tried)] if found.is_adaptive else [])]
+    return (*noted, *(Note(code, text) for applies, code, text in said if applies))
+
+
+def _by_rule(found: FoldScores, kept: Array, repeat: int, counts: Array) -> Array:
     """Run the search's own rule on the folds of each resample of a repeat, repeated as often as they were drawn."""
     assert found.rule is not None
-    winners = np.empty(len(counts), np.int64)
     is_kept = np.isin(np.arange(found.first.shape[1]), kept)
-    scores = {name: np.where(is_kept, table[rows], np.nan) for name, table in found.scores.items()}
-    for b, row in enumerate(counts):
-        try:
-            chosen = found.rule({name: np.repeat(table, row, axis=0) for name, table in scores.items()})
-            winners[b] = np.flatnonzero(kept == chosen)[0]
-        except Exception as error:
-            raise SoberError(
-                "E117",
-                "`refit` selects the winner, so it is called again on each resample of the folds. It failed there: "
-                f"{type(error).__name__}: {error}. Pass metric= to judge the highest mean instead.",
-            ) from error
-    return winners
+    scores = {
+        name: np.where(is_kept, np.split(table, found.n_repeats)[repeat], np.nan)
+        for name, table in found.scores.items()
+    }
+    try:
+        chosen = [found.rule({name: np.repeat(table, row, axis=0) for name, table in scores.items()}) for row in counts]
+        return np.array([np.flatnonzero(kept == one)[0] for one in chosen])
+    except Exception as error:
+        raise SoberError(
+            "E117",
+            "`refit` selects the winner, so it is called again on each resample of the folds. It failed there: "
+            f"{type(error).__name__}: {error}. Pass metric= to judge the highest mean instead.",
+        ) from error
 
 
 def _range(name: str, scores: Array) -> tuple[float, float] | None:
@@ -256,10 +260,9 @@ class ToolPredictions:
 
     def usual_metric(self) -> str:
         """Return the usual metric of the task and the kind of predictions."""
-        task = guess_task(self.y).task
-        if task != "classification":
-            return "concordance_index" if task == "survival" else "r2"
-        two, bare = len(set(self.y.tolist())) == 2, self.responses.get("")
+        if not self.classes:
+            return "concordance_index" if guess_task(self.y).task == "survival" else "r2"
+        two, bare = len(self.classes) == 2, self.responses.get("")
         if "predict_proba" in self.responses:
             return "roc_auc" if two else "roc_auc_ovr"
         scores = "decision_function" in self.responses or (bare is not None and bare.dtype.kind == "f")
@@ -274,22 +277,27 @@ def judge_predictions(
     `force`: go on where the answer could mislead; the reason becomes a note. `pos_label`: columns of scores that name
     no class are scores of it. `**options`: those of `sobercv.bbc`.
     """
-    objections, is_own = list[Note](), found.tool == "cross_val_predict"  # what callers made themselves is trusted
+    notes, is_own = list(found.notes), found.tool == "cross_val_predict"  # what callers made themselves is trusted
+
+    def object_to(code: str, text: str) -> None:
+        """Refuse to answer, or note why the answer could mislead."""
+        if not force:
+            raise SoberError(code, text)
+        notes.append(Note(code, text))
+
     if not is_own and (stacked := [name[:60] for name in found.names if _ENSEMBLE.search(name)]):
-        text = (
+        object_to(
+            "E814",
             f"{stacked[0]!r} looks like a stacked ensemble, whose predictions were fitted to the same truth; its score "
             f"cannot be corrected. Leave it out with --ignore {stacked[0]}; an ensemble of the others is corrected by "
-            "sobercv.bbc(..., select=sobercv.greedy_ensemble())."
+            "sobercv.bbc(..., select=sobercv.greedy_ensemble()).",
         )
-        objections.append(Note("E814", text))
     if not is_own and len(found.names) == 1:
-        text = (
+        object_to(
+            "E813",
             "There is only one configuration, so nothing was chosen here and nothing can be corrected. Save the "
-            "predictions of every configuration that was tried, not of the winner alone."
+            "predictions of every configuration that was tried, not of the winner alone.",
         )
-        objections.append(Note("E813", text))
-    if objections and not force:
-        raise SoberError(objections[0].code, objections[0].text)
     responses, classes = dict(found.responses), found.classes
     # Scores of an unnamed class are taken as those of the greater label, as most tools write them, only where that one
     # is also the positive class by its name: 0 and 1, no and yes.
@@ -311,18 +319,16 @@ def judge_predictions(
         [metrics.get(one) if isinstance(one, str) else one for one in several or [found.usual_metric()]],
         **{"groups": found.groups, "folds": found.folds, "random_state": 0, "pos_label": pos_label, **options},
     )  # fmt: skip
-    notes, first = (*found.notes, *objections), next(iter(estimates.values()))
+    first = next(iter(estimates.values()))
     best = 0.0 if first.metric.startswith("neg_") else 1.0
     if not is_own and len(found.y) >= LEAST_PERFECT and np.max(first.scores) >= best - 1e-9:
-        text = (
+        object_to(
+            "E814",
             f"{found.names[first.winner][:60]!r} predicts all {len(found.y)} rows perfectly, as models do with rows "
-            "that they were trained on. Save out-of-fold predictions; if that is what these are, add --force."
+            "that they were trained on. Save out-of-fold predictions; if that is what these are, add --force.",
         )
-        if not force:
-            raise SoberError("E814", text)
-        notes += (Note("E814", text),)
     if found.is_adaptive:
-        notes += (adaptive(first.n_groups or first.n_samples, first.n_configurations),)
+        notes.append(adaptive(first.n_groups or first.n_samples, first.n_configurations))
     return {
         name: replace(
             one, winner_name=found.names[one.winner], winner_params=found.params[one.winner] if found.params else None,

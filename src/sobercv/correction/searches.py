@@ -26,6 +26,7 @@ from ..inference.estimate import shown
 from .judging import FoldScores, ToolPredictions
 
 SPLIT = re.compile(r"split(\d+)_test_(.+)")
+OVERLAP = "Test sets overlap, so the splits are not independent: the interval is widened for it."
 #: How far the mean of fold scores may lie from the value of the trial.
 CLOSE = 1e-6
 #: A model's own predictions of rows that it was not trained on, of all folds or of one hold-out, as mljar keeps them.
@@ -36,8 +37,7 @@ ENSEMBLE = "predictions_ensemble.csv"
 # ---- fitted searches ------------------------------------------------------------------------------------------------
 def read_search(search: Any, metric: str | None = None, n_repeats: int | None = None) -> FoldScores:
     """Read the fold scores of a fitted search; `metric` selects (default: `refit`), `n_repeats` is by the splitter."""
-    results, cv = search.cv_results_, getattr(search, "cv", None)
-    refit: Any = getattr(search, "refit", True)
+    results, cv, refit = search.cv_results_, getattr(search, "cv", None), getattr(search, "refit", True)
     keys = [match for match in map(SPLIT.fullmatch, results) if match]
     if not keys:
         raise SoberError(
@@ -45,13 +45,14 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
             f"This {type(search).__name__} keeps no scores by fold: its cv_results_ has no split0_test_score. Pass the "
             "fold scores as a table with one row per fold and one column per configuration.",
         )
-    n_splits = 1 + max(int(match[1]) for match in keys)
-    names = list(dict.fromkeys(match[2] for match in keys))
-    first: Any = metric
+    n_splits, names = 1 + max(int(match[1]) for match in keys), list(dict.fromkeys(match[2] for match in keys))
+    columns = {name: [f"split{k}_test_{name}" for k in range(n_splits)] for name in names}
+    if lost := [key for each in columns.values() for key in each if key not in results]:
+        raise SoberError("E812", f"There is no {lost[0]}, so a fold is missing. Pass all of cv_results_.")
+    titles = {title(search, name): name for name in names}
+    first: Any = titles.get(metric, metric) if isinstance(metric, str) else metric
     if metric is None:
         first = names[0] if len(names) == 1 or callable(refit) else refit
-    elif metric not in names and metric == title(search, names[0]):
-        first = names[0]
     if first not in names:
         is_named = isinstance(first, str)
         given = f"got {first!r}" if is_named else "the search has several and no refit"
@@ -69,28 +70,25 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
             "corrected."
         )
         notes.append(Note("W811", text))
-    scores = {
-        title(search, name): np.array(
-            [np.asarray(results[f"split{k}_test_{name}"], dtype=np.float64)[rows] for k in range(n_splits)]
-        )
-        for name in [first, *(name for name in names if name != first)]
-    }
-    has_rule = callable(refit)
-    is_own = metric is None if has_rule else metric in (None, first, title(search, first))
+    # Where another metric is to select, neither the search's own winner nor its own rule counts.
+    is_own = metric is None if callable(refit) else len(names) == 1 or first == refit
     best = getattr(search, "best_index_", None) if is_own else None
     repeats = getattr(cv, "n_repeats", 1)  # as the splitter says
     is_count = isinstance(repeats, (int, np.integer)) and repeats > 0 and n_splits % repeats == 0
-    test_share, dependence = _dependence(cv)
+    test_share, dependence = _dependence(cv, n_repeats)
+    notes += [Note("W203", dependence)] if dependence else []
+    scores = {
+        title(search, name): np.array([np.asarray(results[key], dtype=np.float64)[rows] for key in columns[name]])
+        for name in dict.fromkeys([first, *names])
+    }
     return FoldScores(
-        scores=scores,
-        params=[dict(results["params"][row]) for row in rows],
-        n_repeats=n_repeats if n_repeats is not None else int(repeats) if is_count else 1,
-        test_share=test_share,
+        scores, params=[dict(results["params"][row]) for row in rows],
+        n_repeats=n_repeats if n_repeats is not None else int(repeats) if is_count else 1, test_share=test_share,
         winner=int(np.flatnonzero(rows == best)[0]) if best is not None and best in rows else None,
-        rule=_rule(refit, names, results, rows) if has_rule and is_own else None,
+        rule=_rule(refit, names, results, rows) if callable(refit) and is_own else None,
         is_adaptive=hasattr(search, "optimizer_results_"),  # BayesSearchCV proposes by earlier scores
-        notes=(*notes, *(Note("W203", text) for text in dependence)),
-    )
+        notes=tuple(notes),
+    )  # fmt: skip
 
 
 def title(search: Any, name: str = "score") -> str:
@@ -105,20 +103,31 @@ def title(search: Any, name: str = "score") -> str:
     return str(getattr(getattr(scoring, "_score_func", scoring), "__name__", "score"))
 
 
-def _dependence(cv: Any) -> tuple[float | None, list[str]]:
-    """Size of a test set over that of a training set, where test sets overlap; and in which way splits are no folds."""
-    from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit, TimeSeriesSplit
+def _dependence(cv: Any, n_repeats: int | None) -> tuple[float | None, str]:
+    """Return the size of a test set over that of its training set where test sets overlap; and why splits are no folds.
+
+    A size that is not known is taken as large as can be expected, rather than make the interval too narrow.
+    """
+    from sklearn.model_selection import BaseShuffleSplit, GroupShuffleSplit, LeavePGroupsOut, LeavePOut, TimeSeriesSplit
 
     if isinstance(cv, TimeSeriesSplit):
-        return None, ["Splits of a time series share training rows and differ in size; the interval may be too narrow."]
-    if not isinstance(cv, (ShuffleSplit, StratifiedShuffleSplit, GroupShuffleSplit)):
-        return None, []
+        return None, "Splits of a time series share training rows and differ in size; the interval may be too narrow."
+    if isinstance(cv, (list, tuple)) and n_repeats is None:  # pairs of rows; those of declared repeats may overlap
+        tests = np.concatenate([test for _, test in cv])
+        if tests.dtype.kind in "iu" and len(np.unique(tests)) < len(tests):
+            share = float(np.mean([len(test) / len(train) for train, test in cv]))
+            return share, f"{OVERLAP} If they are folds of several repeats, say of how many: n_repeats=."
+    if isinstance(cv, (LeavePOut, LeavePGroupsOut)):
+        return 1.0, OVERLAP
+    if not isinstance(cv, BaseShuffleSplit):
+        return None, ""
     test, train = cv.test_size, cv.train_size
-    if not (isinstance(test, int) and isinstance(train, int)):
-        train = train if isinstance(train, float) and isinstance(test, float) else None
-        test = test if isinstance(test, float) else 0.2 if isinstance(cv, GroupShuffleSplit) else 0.1
-    share = test / (1 - test if train is None else train)
-    return share, ["Test sets overlap, so the splits are not independent: the interval is widened for it."]
+    if test is None and not isinstance(train, int):
+        test = 1 - train if train is not None else 0.2 if isinstance(cv, GroupShuffleSplit) else 0.1
+    if train is None and isinstance(test, float):
+        train = 1 - test
+    is_known = None not in (test, train) and isinstance(test, float) == isinstance(train, float)
+    return float(test / train) if is_known else 1.0, OVERLAP
 
 
 def _rule(
@@ -151,51 +160,56 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
     """Read the fold scores of the complete trials; `metric` is a name for the score (default: "value")."""
     if len(study.directions) > 1:
         raise SoberError("E114", "The study has several objectives, so no single trial was selected. Pass fold scores.")
-    complete = _complete(study)
-    kept = [(trial, folds) for trial in complete if (folds := fold_scores_of(trial)) is not None]
-    if not kept:
-        raise SoberError(
-            "E812",
-            f"None of the {len(complete)} complete trials keeps scores by fold whose mean is its value. Run the trials "
-            "again with their folds: sobercv.optuna.replay(study, make, X, y); or keep them in the objective: "
-            'trial.set_user_attr("fold_scores", scores). If they keep out-of-fold predictions, pass y=.',
-        )
-    if len(lengths := {len(folds) for _, folds in kept}) > 1:
+    trials, folds, about = _kept(
+        study, fold_scores_of, "fold scores", "E812", "keeps scores by fold whose mean is its value. Run the trials "
+        "again with their folds: sobercv.optuna.replay(study, make, X, y); or keep them in the objective: "
+        'trial.set_user_attr("fold_scores", scores). If they keep out-of-fold predictions, pass y=.',
+    )  # fmt: skip
+    if len(lengths := {len(one) for one in folds}) > 1:
         raise SoberError("E101", f"Trials have different numbers of folds: {', '.join(map(str, sorted(lengths)))}.")
+    if study.best_trial.number not in {trial.number for trial in trials}:
+        number = study.best_trial.number
+        raise SoberError("E111", f"The best trial of the study, {number}, keeps no scores by fold. Run it again.")
     sign, name = (1.0 if study.direction.name == "MAXIMIZE" else -1.0), metric or "value"
     name = name if sign > 0 or name.startswith("neg_") else f"neg_{name}"
-    return FoldScores(
-        {name: sign * np.array([folds for _, folds in kept]).T},
-        params=[dict(trial.params) for trial, _ in kept],
-        names=[f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial, _ in kept],
-        n_repeats=n_repeats or 1,
-        **_about(study, len(kept), "fold scores"),
-    )
+    names = [f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial in trials]
+    n_repeats = 1 if n_repeats is None else n_repeats
+    return FoldScores({name: sign * np.array(folds).T}, names=names, n_repeats=n_repeats, **about)
 
 
 def read_study_predictions(
     study: Any, y: Any, predictions: str | Mapping[int, Any] = "oof", method: str = "predict_proba"
 ) -> ToolPredictions:
     """Read the out-of-fold predictions of the complete trials: a user attribute's, or those by number of the trial."""
-    complete = _complete(study)
     where = f"the user attribute {predictions!r}" if isinstance(predictions, str) else "`predictions`"
-    if isinstance(predictions, str):
-        predictions = {trial.number: trial.user_attrs.get(predictions) for trial in complete}
-    kept = [(t, np.asarray(column)) for t in complete if (column := predictions.get(t.number)) is not None]
+    trials, columns, about = _kept(
+        study, lambda t: t.user_attrs.get(predictions) if isinstance(predictions, str) else predictions.get(t.number),
+        "predictions", "E111", f"has its out-of-fold predictions in {where}. In the objective write "
+        'trial.set_user_attr("oof", predicted.tolist()).',
+    )  # fmt: skip
+    by_trial = {f"trial {trial.number}": np.asarray(column) for trial, column in zip(trials, columns, strict=True)}
+    return ToolPredictions.by_model("Optuna", y, by_trial, method, **about)
+
+
+def _kept(
+    study: Any, of: Callable[[Any], Any], what: str, code: str, advice: str
+) -> tuple[list[Any], list[Any], dict[str, Any]]:
+    """Return the complete trials that keep something, what they keep, and what else is to know of them."""
+    from ..optuna.objective import learns_from_scores  # needs Optuna, as the study does
+
+    complete = [trial for trial in study.trials if trial.state.name == "COMPLETE"]
+    kept = [(trial, value) for trial in complete if (value := of(trial)) is not None]
     if not kept:
-        raise SoberError(
-            "E111",
-            f"None of the {len(complete)} complete trials has its out-of-fold predictions in {where}. In the objective "
-            'write trial.set_user_attr("oof", predicted.tolist()).',
-        )
-    return ToolPredictions.by_model(
-        "Optuna",
-        y,
-        {f"trial {trial.number}": column for trial, column in kept},
-        method,
-        params=[dict(trial.params) for trial, _ in kept],
-        **_about(study, len(kept), "predictions"),
+        raise SoberError(code, f"None of the {len(complete)} complete trials {advice}")
+    left_out = len(study.trials) - len(kept)
+    text = (
+        f"{left_out} of {len(study.trials)} trials were pruned, failed or keep no {what}, and took no part in the "
+        "correction; it may be slightly too small."
     )
+    trials, values = map(list, zip(*kept, strict=True))
+    notes = (Note("W204", text),) if left_out else ()
+    params = [dict(trial.params) for trial in trials]
+    return trials, values, {"params": params, "is_adaptive": bool(learns_from_scores(study)), "notes": notes}
 
 
 def with_study_winner(study: Any, found: ToolPredictions, estimates: dict[str, Estimate]) -> dict[str, Estimate]:
@@ -231,22 +245,6 @@ def fold_scores_of(trial: Any) -> Array | None:
         if folds.ndim == 1 and len(folds) > 1 and abs(folds.mean() - trial.value) <= CLOSE * (1 + abs(trial.value)):
             return folds
     return None
-
-
-def _complete(study: Any) -> list[Any]:
-    return [trial for trial in study.trials if trial.state.name == "COMPLETE"]
-
-
-def _about(study: Any, n_judged: int, what: str) -> dict[str, Any]:
-    """Say whether the sampler learned from scores, and how many trials took no part."""
-    from ..optuna.objective import learns_from_scores  # needs Optuna, as the study does
-
-    left_out = len(study.trials) - n_judged
-    text = (
-        f"{left_out} of {len(study.trials)} trials were pruned, failed or keep no {what}, and took no part in the "
-        "correction; it may be slightly too small."
-    )
-    return {"is_adaptive": bool(learns_from_scores(study)), "notes": (Note("W204", text),) if left_out else ()}
 
 
 # ---- AutoGluon, mljar-supervised ------------------------------------------------------------------------------------
@@ -301,14 +299,11 @@ def read_mljar(folder: str | os.PathLike[str]) -> ToolPredictions:
             raise SoberError("E812", f"The rows of {name!r} are not those of {first!r} in {folder}.")
     y, is_number = rows[:, 0], settings.get("ml_task") == "regression"
     searched = settings.get("hill_climbing_steps") or settings.get("boost_on_errors")
+    columns = {name: t[:, 1] if t.shape[1] == 2 else t[:, 1:] for name, (_, t) in single.items()}
     return ToolPredictions.by_model(
-        "mljar",
-        y if is_number else _labels(head[1:], y, folder),
-        {name: t[:, 1] if t.shape[1] == 2 else t[:, 1:] for name, (_, t) in single.items()},
-        "predict" if is_number else "predict_proba",
-        is_adaptive=bool(searched) or settings.get("mode") == "Optuna",
-        notes=_ensembles_left_out(mixed, len(single)),
-    )
+        "mljar", y if is_number else _labels(head[1:], y, folder), columns, "predict" if is_number else "predict_proba",
+        is_adaptive=bool(searched) or settings.get("mode") == "Optuna", notes=_ensembles_left_out(mixed, len(single)),
+    )  # fmt: skip
 
 
 def _models(folder: str | os.PathLike[str]) -> list[Path]:

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from ..containers import Array
 from ..errors import Note, SoberError
@@ -21,7 +22,7 @@ from ..tables import Settings
 from ..tables.naming import listed
 from ..tables.roles import assign, check_target, find
 from .judging import FoldScores, ToolPredictions
-from .searches import SPLIT, read_search
+from .searches import OVERLAP, SPLIT, read_search
 
 #: Columns that number samples, tell patients apart, or say where a row was in the cross-validation; never predictions
 #: of a configuration. Where several are present, the first in the list plays the part.
@@ -46,6 +47,10 @@ NUMBER = (*PREDICTED, "prob", "proba", "probability", "score", "y_prob", "y_prob
 SCORE = ("estimate", "score", "test_score", "value")
 FOLDS = (*FOLD, "id2", "id")
 MODELS = (*CONFIGURATION, "params")
+_NO_SCORES = (
+    "A table of fold scores has one row per fold and one numeric column per configuration, or columns such as fold, "
+    "model and score; got the columns {}."
+)
 WANTED = (
     "A long table needs: sample (which row of the data), model (which configuration), y_true, and prob_<class>, score "
     "or y_pred; fold and repeat where there are any."
@@ -56,22 +61,29 @@ TOOLS = {
     "caret": ("rowIndex", "obs", "pred", "Resample"),
     "mlr3": ("row_ids", "truth"),
 }
-#: What tells the configurations of mlr3 apart.
-MLR3 = ("uhash", "nr", "config", "learner_id", "batch_nr")
 #: Columns of tables of predictions, which hold folds as well.
 PREDICTIONS = {"pred", "obs", "truth", "response", "prediction", "rowindex", "row", "row_ids", "y_true", "y_pred"}
 #: Measures of which less is better: they are negated, and called neg_... as in scikit-learn.
 LOSS = re.compile(
-    r"(classif\.|regr\.)?(rmse|mae|mse|mape|smape|mase|medae|sse|mn_log_loss|log_?loss|[bm]?brier(_class|_score)?|ce|"
-    r"mmce|err(or)?|loss|.*_(error|loss))",
+    r"(classif\.|regr\.|mean_)?(rmse|mae|mse|mape|smape|mase|medae|sse|mn_log_loss|log_?loss|[bm]?brier(_class|_score)?|"
+    r"ce|mmce|err(or)?|loss|.*_(error|loss))",
     re.I,
 )
 GAIN = re.compile(
-    r"(classif\.|regr\.)?(acc(uracy)?|kappa|roc|(roc_?|pr_?)?auc|sens(itivity)?|spec(ificity)?|f_?(meas|1|beta).*|"
-    r"mcc|bacc|bal(anced)?_accuracy|r(squared|sq|2)|ccc|(test_)?score|precision|recall|ppv|npv|j_index|c_?index|"
-    r"concordance.*|average_precision|neg_.+)",
+    r"(classif\.|regr\.|mean_)?(acc(uracy)?|kappa|roc|(roc_?|pr_?)?auc|sens(itivity)?|spec(ificity)?|f_?(meas|1|beta).*|"
+    r"mcc|bacc|bal(anced)?_accuracy|r(squared|sq|2)|ccc|(test_)?score|precision|recall|ppv|npv|(pos|neg)_pred_value|"
+    r"detection_rate|j_index|c_?index|concordance.*|average_precision|neg_.+)",
     re.I,
 )
+#: Columns of cross_validate and of a trimmed cv_results_, and folds as columns: no configurations of a wide table.
+_SUMMARY = re.compile(
+    r"((mean_|std_|rank_)?(test|train)|param)_.+|(mean_|std_)?(fit|score)_time|"
+    r"(fold|split|resample|rep(eat)?)[ _.]?\d+",
+    re.I,
+)
+#: Bootstraps and random hold-outs of caret and rsample, whose test sets overlap; size of a bootstrap's test set over
+#: that of its training set, which others hardly exceed.
+_HOLD_OUT, _HOLD_OUT_SHARE = r"(?i)(bootstrap|resample)\d+$", 0.368 / 0.632
 _CHANCE = re.compile(r"(?i)\.?(?:y_?)?(?:prob|proba|probability|p|pred|score)[_. ](.+)")
 
 
@@ -85,7 +97,7 @@ def recognise(
     `metric`: the measure that selected, in a table of fold scores. `**given`: names of `Settings`, instead of it.
     """
     roles = roles or Settings(**given)
-    frame = _without_row_names(frame)
+    frame = _tidied(frame)
     if roles.target_names:
         check_target(roles, frame.columns)
     elif holds_fold_scores(frame):
@@ -93,7 +105,7 @@ def recognise(
     for name in filter(None, [*roles.target_names, roles.group]):
         find(frame, name)
     roles.roles()  # refuses a column with two roles
-    if tool_of(frame) is None and _sample(frame, roles) is None:
+    if not tool_of(frame) and _sample(frame, roles) is None:
         return _wide_predictions(frame, roles)
     if roles.time is not None:
         raise SoberError("E812", "Survival predictions are read from wide tables: one column per configuration.")
@@ -109,7 +121,10 @@ def _plain(column: Any) -> str:
 def _named(frame: Any, words: Collection[str], leave_out: Collection[Any] = ()) -> list[Any]:
     """Return the columns whose names are among words, in the order of the words."""
     names = [(_plain(column), column) for column in frame.columns if column not in leave_out]
-    return [column for word in words for name, column in names if name == word]
+    found = [column for word in words for name, column in names if name == word]
+    if len(set(found)) < len(found):
+        raise SoberError("E804", f"Several columns are called {found[0]!r}. Rename all but one.")
+    return found
 
 
 def _first_named(frame: Any, words: Collection[str], leave_out: Collection[Any] = ()) -> Any:
@@ -133,11 +148,34 @@ def _text(column: Any) -> Any:
     return column.astype(str)
 
 
-def _without_row_names(frame: Any) -> Any:
-    """Drop the row numbers that R and pandas write as a column without a name."""
-    nameless = [c for c in frame.columns if re.fullmatch(r"(?i)Unnamed: \d+|X|", str(c))]
+def _tidied(frame: Any) -> Any:
+    """Make columns of an index that says where a row was; drop the row numbers that R and pandas write as a column.
+
+    caret's `resamples()$values` becomes a long table.
+    """
+    if not {*FOLDS, *REPEAT, *MODELS}.isdisjoint(map(_plain, frame.index.names)):
+        frame = frame.reset_index()
+    nameless = [c for c in frame.columns if re.fullmatch(r"(?i)Unnamed: \d+|X|V1|\.\.\.1|index|", str(c))]
     counts = [[str(i + start) for i in range(len(frame))] for start in (0, 1)]
-    return frame.drop(columns=[c for c in nameless if frame[c].astype(str).tolist() in counts])
+    frame = frame.drop(columns=[c for c in nameless if frame[c].astype(str).tolist() in counts]).reset_index(drop=True)
+    values = [str(c) for c in frame.columns if c != "Resample"]
+    if values and "Resample" in frame and all("~" in name for name in values):  # model~measure
+        frame = frame.melt("Resample", var_name="model", value_name="score")
+        parts = frame.pop("model").str.rsplit("~", n=1)
+        frame = frame.assign(model=parts.str[0], metric=parts.str[1])
+    return frame
+
+
+def _places(frame: Any, words: Collection[str]) -> tuple[Any, Any]:
+    """Return the fold and the repeat of each row by the columns so named; None where there are none."""
+    own = [c for c in frame.columns if str(c)[:1] == "."]  # tidymodels' .iter is a step of the search
+    fold, repeat = _first_named(frame, words, own), _first_named(frame, REPEAT, own)
+    if repeat is None and fold == "id2" and "id" in frame:
+        repeat = "id"
+    if fold is None or repeat is not None:
+        return frame.get(fold), frame.get(repeat)
+    told = frame[fold].astype(str).str.extract(r"[._ ](Rep\w*)$")[0]  # caret names both at once: Fold03.Rep1
+    return frame[fold], None if told.isna().any() else told.rename(None)
 
 
 # ---- fold scores ---------------------------------------------------------------------------------------------------
@@ -158,46 +196,43 @@ def read_frame(
     """Read fold scores from a data frame.
 
     `metric`: the measure that selected; needed for several measures in rows, default: the first column of a measure.
-    `n_repeats`: of a wide table (default: 1); a long one says it. `greater_is_better`: for a measure of unknown name.
+    `n_repeats`: where no column tells the repeats (default: 1). `greater_is_better`: for a measure of unknown name.
     """
-    frame = _without_row_names(frame)
+    if frame.columns.inferred_type == "integer" and frame.index.inferred_type == "string" and not frame.index.name:
+        text = "Rows have names and columns have numbers, as where every row is a configuration. Pass frame.T."
+        raise SoberError("E812", text)
+    frame = _tidied(frame)
     if any(SPLIT.fullmatch(str(column)) for column in frame.columns):
         return _cv_results(frame, metric, n_repeats)
-    fold, score, measures = _first_named(frame, FOLDS), _first_named(frame, SCORE), _measures(frame)
-    notes: tuple[Note, ...] = ()
-    if fold is None or (score is None and not measures):
-        table, n_repeats = _wide_scores(frame, n_repeats)
+    columns, notes = ", ".join(map(str, list(frame.columns)[:8])), list[Note]()
+    fold, repeat = _places(frame, FOLDS)
+    if fold is None or not _measures(frame):
+        table, places = _wide_scores(frame, repeat, n_repeats, columns)
     else:
-        measure = _first_named(frame, ("metric", "measure")) if score is not None else None
-        known = [] if measure is None else list(dict.fromkeys(_text(frame[measure])))
-        # A column of measures, perhaps several one below the other; "metric" is also a parameter of nearest neighbours.
-        if measure == ".metric" or (known and all(GAIN.fullmatch(one) or LOSS.fullmatch(one) for one in known)):
-            metric = known[0] if metric is None and len(known) == 1 else metric
-            if metric not in known:
-                raise SoberError(
-                    "E113", f"Name the measure that selected as `metric`; the table holds {', '.join(known)}."
-                )
-            frame = frame[frame[measure].astype(str) == metric].drop(columns=measure)
-        if score is None:
-            if metric is not None and metric not in measures:
-                raise SoberError("E122", f"`metric` must be one of the columns {', '.join(measures)}; got {metric!r}.")
-            score = metric or measures[0]
-            text = f"The table holds {', '.join(measures)}; {score} is taken as the one that selected."
-            notes = (Note("W204", f"{text} Name another as `metric`."),) if metric is None and len(measures) > 1 else ()
-        metric = score if metric is None else metric
-        table, n_repeats = _long_scores(frame, fold, score)
+        frame, metric, score = _one_measure(frame, metric, notes)
+        table, places = _long_scores(frame, score)
     try:
-        scores = table.to_numpy(np.float64)
+        scores = table.to_numpy(np.float64, na_value=np.nan)
     except (TypeError, ValueError):
         scores = np.empty((0, 0))
     if scores.shape[1] < 2:
+        raise SoberError("E812", _NO_SCORES.format(columns))
+    sizes = places.value_counts()  # folds by repeat
+    told = len(sizes) if sizes.max() > 1 else 1  # else repeats of one split
+    if sizes.nunique() > 1 or (told > 1 and n_repeats not in (None, told)):
         raise SoberError(
-            "E812",
-            "A table of fold scores has one row per fold and one numeric column per configuration, or columns such as "
-            f"fold, model and score; got the columns {', '.join(map(str, list(frame.columns)[:8]))}.",
+            "E108",
+            f"The table tells {told} repeats, with {sizes.min()} to {sizes.max()} folds each. Repeats must have the "
+            "same number of folds, and `n_repeats` must be their number.",
         )
+    is_hold_out = told < len(sizes) or (fold is not None and fold.astype(str).str.match(_HOLD_OUT).all())
+    notes += [Note("W203", OVERLAP)] if is_hold_out else []
     sign, name = direction("score" if metric is None else metric, greater_is_better)
-    return FoldScores({name: sign * scores}, names=[str(c) for c in table.columns], n_repeats=n_repeats, notes=notes)
+    return FoldScores(
+        {name: sign * scores}, names=[str(c) for c in table.columns],
+        n_repeats=told if n_repeats is None else n_repeats, test_share=_HOLD_OUT_SHARE if is_hold_out else None,
+        is_adaptive=len(set(frame.get(".iter", ()))) > 1, notes=tuple(notes),
+    )  # fmt: skip
 
 
 def direction(measure: str, greater_is_better: bool | None) -> tuple[int, str]:
@@ -215,20 +250,43 @@ def _measures(frame: Any) -> list[str]:
     return [c for c in map(str, frame.columns) if LOSS.fullmatch(c) or GAIN.fullmatch(c) or _plain(c) in SCORE]
 
 
-def _long_scores(frame: Any, fold: Any, score: Any) -> tuple[Any, int]:
-    """Make a long table wide, the folds of each repeat together; return it and the number of repeats."""
-    repeat = _first_named(frame, REPEAT) or ("id" if _plain(fold) == "id2" and "id" in frame.columns else None)
-    # Fold and repeat of every row; caret names both at once: Fold03.Rep1.
-    place = frame[fold].astype(str).str.extract(r"^(?P<fold>.+?)(?:[._ ](?P<repeat>Rep\w*))?$", re.DOTALL).fillna("")
-    if repeat is not None:
-        place["repeat"] = frame[repeat].astype(str)
+def _one_measure(frame: Any, metric: str | None, notes: list[Note]) -> tuple[Any, Any, Any]:
+    """Return the rows of the measure that selected, its name, and the column that holds its scores."""
+    from sklearn.neighbors import VALID_METRICS
+
+    score, measures = _first_named(frame, SCORE), _measures(frame)
+    measure = None if score is None else _first_named(frame, ("metric", "measure"))
+    known = [] if measure is None else list(dict.fromkeys(_text(frame[measure])))
+    # Measures one below the other; "metric" is also a parameter of nearest neighbours.
+    if measure == ".metric" or not set(known) <= {*VALID_METRICS["ball_tree"], *VALID_METRICS["brute"]}:
+        metric = known[0] if metric is None and len(known) == 1 else metric
+        if metric not in known:
+            raise SoberError("E113", f"Name the measure that selected as `metric`; the table holds {', '.join(known)}.")
+        return frame[frame[measure].astype(str) == metric].drop(columns=measure), metric, score
+    if metric in measures:
+        return frame, metric, metric
+    if metric is not None and score is None:
+        raise SoberError("E122", f"`metric` must be one of the columns {', '.join(measures)}; got {metric!r}.")
+    score = measures[0] if score is None else score
+    if metric is None and len(measures) > 1:
+        text = f"The table holds {', '.join(measures)}; {score} is taken as the one that selected."
+        notes.append(Note("W204", f"{text} Name another as `metric`."))
+    return frame, metric or score, score
+
+
+def _long_scores(frame: Any, score: Any) -> tuple[Any, Any]:
+    """Make a long table wide, the folds of each repeat together; return it and the repeat of each of its rows."""
+    fold, repeat = _places(frame, FOLDS)
+    place = fold.astype(str).to_frame("fold").assign(repeat="" if repeat is None else repeat.astype(str))
     # What tells configurations apart: the column that names them, or all parameters.
-    taken = {fold, repeat, *_measures(frame)}
+    taken = {fold.name, None if repeat is None else repeat.name, *_measures(frame)}
     by = [c for c in frame.columns if c not in taken and _plain(c) != "task_id" and str(c)[:1] != "."]
     named = _first_named(frame, MODELS)
     # A column called "model" may be one of several parameters (caret's C5.0).
     if named is not None and (len(by) < 2 or not place.assign(model=frame[named]).duplicated().any()):
         by = [named]
+    elif named is not None and named not in by:  # .config of one of several workflows
+        by.append(named)
     model = _joined(frame, by)
     if model.nunique() < 2:
         raise SoberError(
@@ -241,31 +299,35 @@ def _long_scores(frame: Any, fold: Any, score: Any) -> tuple[Any, int]:
         first = twice.argmax()
         raise SoberError(
             "E812",
-            f"{model.iloc[first]!r} has two scores on {fold} {place['fold'].iloc[first]!r}. One column must tell folds "
-            f"apart and one or more must tell configurations apart; read as {fold!r} and {', '.join(map(repr, by))}.",
+            f"{model.iloc[first]!r} has two scores on {fold.name} {place['fold'].iloc[first]!r}. One column must tell "
+            f"folds apart and one or more must tell configurations apart; read as {fold.name!r} and "
+            f"{', '.join(map(repr, by))}.",
         )
     # Fold2 before Fold10.
-    order = (place[c].str.replace(r"\d+", lambda number: number[0].zfill(20), regex=True) for c in ("repeat", "fold"))
+    order = [place[c].str.replace(r"\d+", lambda number: number[0].zfill(20), regex=True) for c in ("repeat", "fold")]
     table = frame.set_index([*order, model])[score].unstack()[model.unique()]
-    n_repeats = place["repeat"].nunique()
-    return table, n_repeats if len(table) % n_repeats == 0 else 1
+    return table, table.index.get_level_values(0)
 
 
-def _wide_scores(frame: Any, n_repeats: int | None) -> tuple[Any, int]:
-    """Return the columns of the configurations, the folds of each repeat together, and the number of repeats."""
+def _wide_scores(frame: Any, repeat: Any, n_repeats: int | None, columns: str) -> tuple[Any, Any]:
+    """Return the columns of the configurations, the folds of each repeat together, and the repeat of each row."""
     places = _named(frame, (*FOLDS, *REPEAT))
     if places and n_repeats is None and frame.duplicated(places).any():
         raise SoberError(
             "E812",
             f"Rows have the same {' and '.join(map(str, places))}, so this is no table with one row per fold; got the "
-            f"columns {', '.join(map(str, list(frame.columns)[:8]))}. Say how often the folds were repeated "
-            "(n_repeats=); out-of-fold predictions go to sobercv.bbc(y, predictions).",
+            f"columns {columns}. Say how often the folds were repeated (n_repeats=); out-of-fold predictions go to "
+            "sobercv.bbc(y, predictions).",
         )
-    if n_repeats is None and (repeat := _first_named(frame, REPEAT)) is not None:
-        sizes = frame[repeat].value_counts()
-        if sizes.nunique() == 1 and sizes.iloc[0] > 1:  # else one partition: a column of ones, or repeats of one split
-            n_repeats, frame = len(sizes), frame.sort_values(repeat, kind="stable")
-    return frame.drop(columns=places), n_repeats or 1
+    table, parts = frame.drop(columns=places), {*TRUTH, *SAMPLE, *SUBJECT, *CONFIGURATION, *_measures(frame)}
+    for column in table.columns:
+        if not parts.isdisjoint((column, _plain(column))) or _SUMMARY.fullmatch(str(column)):
+            text = f" {column!r} is no configuration; out-of-fold predictions go to sobercv.bbc(y, predictions)."
+            raise SoberError("E812", _NO_SCORES.format(columns) + text)
+    repeat = frame.index.to_series().map(lambda _: "") if repeat is None else repeat
+    if repeat.duplicated().any():  # else repeats of one split
+        repeat = repeat.sort_values(kind="stable")
+    return table.loc[repeat.index], repeat
 
 
 def _cv_results(frame: Any, metric: str | None, n_repeats: int | None) -> FoldScores:
@@ -273,25 +335,30 @@ def _cv_results(frame: Any, metric: str | None, n_repeats: int | None) -> FoldSc
     results: dict[str, Any] = {str(column): frame[column].to_numpy() for column in frame.columns}
     parameters = frame[[name for name in results if name.startswith("param_")]].to_dict("records")
     results["params"] = [{name[6:]: value for name, value in row.items() if value == value} for row in parameters]
-    search = SimpleNamespace(cv_results_=results, scoring=metric or "score")
+    search = SimpleNamespace(cv_results_=results, scoring=metric or "score", refit=metric or True)
     rank = f"rank_test_{metric if f'rank_test_{metric}' in results else 'score'}"
     if rank in results:
         search.best_index_ = int(results[rank].argmin())
+        if not np.array_equal(results[rank], rankdata(results[rank], method="min")):
+            raise SoberError(
+                "E813",
+                f"{rank} does not rank all rows: some are missing, or several tables were joined. Pass every "
+                "configuration that was tried; where searches were joined, without the columns of ranks.",
+            )
     return read_search(search, metric, n_repeats)
 
 
 # ---- long tables of predictions ------------------------------------------------------------------------------------
-def tool_of(frame: Any) -> str | None:
-    """Return the tool whose long table of predictions this is by its columns; None for any other table."""
-    return next((tool for tool, columns in TOOLS.items() if set(columns) <= set(frame.columns)), None)
+def tool_of(frame: Any) -> str:
+    """Return the tool whose long table of predictions this is by its columns; an empty name for any other table."""
+    return next((tool for tool, columns in TOOLS.items() if set(columns) <= set(frame.columns)), "")
 
 
 def holds_long_predictions(frame: Any) -> bool:
     """Whether a table is a long one of predictions by its names: of a known tool, or with the documented parts."""
-    if holds_fold_scores(frame):
-        return False
     parts = all(_named(frame, words) for words in (CONFIGURATION, TRUTH))
-    return tool_of(frame) is not None or (parts and _sample(frame, Settings()) is not None)
+    is_long = bool(tool_of(frame)) or (parts and _sample(frame, Settings()) is not None)
+    return is_long and not holds_fold_scores(frame)
 
 
 def _sample(frame: Any, roles: Settings) -> Any:
@@ -308,11 +375,14 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     Rows that were predicted twice in the same place are refused: then these are not out-of-fold predictions of one
     cross-validation.
     """
-    tool = tool_of(frame) or ""
+    tool = tool_of(frame)
     own = TOOLS.get(tool, (_sample(frame, roles),))
     sample, group = own[0], roles.group or (".group" if tool == "tidymodels" and ".group" in frame else None)
     table = frame.drop(columns=[c for c in roles.ignore if c in frame and c not in own])
-    fold, repeat = _places(table, tool)
+    fold, repeat = _places(table, {"tidymodels": ("id2", "id"), "caret": ("resample",)}.get(tool, FOLD))
+    if tool in ("tidymodels", "caret") and repeat is None and fold is not None:
+        # Fold01 is a fold of the only repeat; Bootstrap01 is a hold-out of its own.
+        repeat = None if fold.astype(str).str.match(r"(?i)fold").all() else fold
     table = table.drop(columns=[c for c in table if c == group and c not in own])
     truth = roles.target or {"caret": "obs", "mlr3": "truth"}.get(tool) or _truth(table, sample, tool)
     table = table.drop(columns=[sample, truth], errors="ignore")
@@ -350,15 +420,18 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
         out[place] = values
         return np.ma.masked_array(out, times == 0)
 
-    def own_values(name: Any, what: str) -> Array:
-        """Return each sample's own value, the same in all its rows."""
-        column, first = frame[name][keep], np.unique(rows, return_index=True)[1]
-        found = column.factorize()[0]
-        if (found != found[first][rows]).any():
+    def shared(column: Any, what: str, *at: Array) -> Array:
+        """Return codes of what all rows of a sample share, at its row or also its repeat: [N] or [N, R]."""
+        found, out = codes(column)[0], np.zeros((n, r)[: len(at)], int)
+        out[at] = found
+        if (out[at] != found).any():
             raise SoberError("E812", f"The {what} differs between rows of the same sample. One sample has one {what}.")
-        return np.asarray(column.iloc[first].to_numpy(None if column.dtype.kind in "iufb" else object))
+        return out
 
-    y, responses = own_values(truth, "truth"), {}
+    shared(frame[truth], "truth", rows)
+    firsts = np.flatnonzero(keep)[np.unique(rows, return_index=True)[1]]  # a row of each sample
+    y, responses = frame[truth].iloc[firsts], {}
+    y = np.asarray(y.to_numpy(None if y.dtype.kind in "iufb" else object))
     labels = {str(one): one for one in sorted(set(y.tolist()))}
     if number is not None:
         responses["predict" if not chances and y.dtype.kind == "f" else ""] = spread(table[number])
@@ -376,12 +449,12 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
         responses["predict_proba"] = chance if name == list(labels)[1] else 1 - chance
     if not responses:
         raise SoberError("E812", "No column holds predictions for the classes of the truth. Check their names.")
-    folds = None if fold is None else np.zeros((n, r), int)
-    if folds is not None:
-        folds[rows, places] = codes(fold)[0]
+    if group is not None:
+        shared(frame[group], "group", rows)
     return ToolPredictions(
         tool or f"long table by {sample!r} and {model.name!r}", y, responses, [str(name) for name in names],
-        groups=None if group is None else own_values(group, "group").astype(str), folds=folds,
+        groups=None if group is None else frame[group].iloc[firsts].to_numpy(object).astype(str),
+        folds=None if fold is None else shared(fold, "fold", rows, places),
         is_adaptive=model.name == "batch_nr" or len(set(table.get(".iter", ()))) > 1, n_repeats=r,
     )  # fmt: skip
 
@@ -425,7 +498,8 @@ def _model(table: Any, sample: Any, truth: Any, tool: str) -> Any:
     if tool == "caret":  # by all parameters
         others = {*TOOLS[tool], "weights", *truth.astype(str)}
         return _joined(table, [c for c in table if c not in others])
-    column = _first_named(table, {"tidymodels": ("config",), "mlr3": MLR3}.get(tool, CONFIGURATION))
+    own = {"tidymodels": ("config",), "mlr3": ("uhash", "nr", "config", "learner_id", "batch_nr")}
+    column = _first_named(table, own.get(tool, CONFIGURATION))
     if column is None:
         raise SoberError(
             "E812",
@@ -435,22 +509,6 @@ def _model(table: Any, sample: Any, truth: Any, tool: str) -> Any:
     return _text(table[column])
 
 
-def _places(table: Any, tool: str) -> tuple[Any, Any]:
-    """Return the fold and the repeat of each row; None where there are none."""
-    if tool not in ("tidymodels", "caret"):
-        fold, repeat = (table.get(_first_named(table, words)) for words in (FOLD, REPEAT))
-        return fold, repeat
-    if tool == "tidymodels" and "id2" in table:
-        return table["id2"], table.get("id")
-    fold = table.get("id" if tool == "tidymodels" else "Resample")
-    if fold is None:
-        return None, None
-    repeat = fold.astype(str).str.extract(r"\.?(Rep\d+)$")[0]
-    if repeat.isna().any():  # Fold01 is a fold of the only repeat; Bootstrap01 is a hold-out of its own
-        repeat = None if fold.astype(str).str.match(r"(?i)fold").all() else fold
-    return fold, repeat
-
-
 # ---- wide tables of predictions ------------------------------------------------------------------------------------
 def _wide_predictions(frame: Any, roles: Settings) -> ToolPredictions:
     """Read a wide table; any table that is not long is read as one, or refused."""
@@ -458,32 +516,36 @@ def _wide_predictions(frame: Any, roles: Settings) -> ToolPredictions:
         raise SoberError("E808", f"Say which column holds the truth: --target COLUMN. {listed(frame.columns)} {WANTED}")
     names = [c for c in frame.columns if c not in roles.roles() and _plain(c) not in PLACE]
     if not names:
-        raise SoberError(
-            "E812", "Beside the truth there is no column of predictions. Give one column per configuration."
-        )
+        text = "Beside the truth there is no column of predictions. Give one column per configuration."
+        raise SoberError("E812", text)
     data = assign(frame, roles)
     labels = set(map(str, data.y)) if data.task != "survival" else {}
     values = [_column(data.X[name], labels if data.y.dtype.kind in "OU" else {}) for name in names]
     if len({v.dtype == object for v in values}) > 1:
-        raise SoberError(
-            "E812", "Some columns hold labels and others numbers. Give one kind; --ignore leaves some out."
-        )
+        text = "Some columns hold labels and others numbers. Give one kind; --ignore leaves some out."
+        raise SoberError("E812", text)
     if len(names) == len(labels) > 1 and {re.split(r"[_. ]", name)[-1] for name in names} == labels:
         raise SoberError(
             "E813",
             f"The columns {', '.join(repr(n[:30]) for n in names[:3])} look like probabilities of the {len(labels)} "
             f"classes by one configuration. Give one column per configuration, or a long table. {WANTED}",
         )
-    notes, fold = data.notes, _first_named(data.X, FOLD)
+    notes, (fold, repeat) = data.notes, _places(data.X, FOLD)
+    if repeat is not None and repeat.nunique() > 1:
+        raise SoberError(
+            "E812",
+            "The table tells repeats, so that a sample has several rows; in a wide table every row is a sample. Give "
+            f"the repeats as a long table. {WANTED}",
+        )
     subject = next((c for c in _named(data.X, SUBJECT) if data.X[c].duplicated().any()), "")
     if subject and roles.group is None:
         text = f"{subject[:40]!r} repeats. If it tells patients apart, write --group {subject[:40]}, so that "
         notes += (Note("W301", f"{text}their rows are resampled together.", (subject,)),)
-    folds = None if fold is None or data.X[fold].isna().any() else data.X[fold].factorize(sort=True)[0][:, None]
     groups = None if roles.group is None else frame[roles.group].iloc[data.rows].astype(str).to_numpy(object)
     return ToolPredictions(
         "AutoGluon" if any(re.search(r"_BAG_L\d|WeightedEnsemble_L\d", c) for c in names) else "wide", data.y,
-        {"": np.ma.stack(values, axis=1)}, names, groups=None if groups is None else groups.astype(str), folds=folds,
+        {"": np.ma.stack(values, axis=1)}, names, groups=None if groups is None else groups.astype(str),
+        folds=None if fold is None or fold.isna().any() else fold.factorize(sort=True)[0][:, None],
         is_adaptive=all(re.fullmatch(r"(?i)trial[_ ]?\d+|.*_trial\d+", c) for c in names), notes=notes,
     )  # fmt: skip
 
