@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import count
-from math import inf
 from time import monotonic, perf_counter
 
 import numpy as np
@@ -23,7 +22,7 @@ from .fit.space import Configuration
 from .fit.task import Experiment, Outcome, Place, Task, failed
 from .keep.cache import OutcomeCache
 from .pool.base import Pool, Report
-from .pool.batches import Batch, by_split, cut, without
+from .pool.batches import Batch, cut
 
 #: The longest that the queue waits before it looks at clocks and workers, in seconds.
 LOOK_SECONDS = 1.0
@@ -49,7 +48,7 @@ class FitQueue:
         self._configurations, self._rounds = configurations, rounds
         self._order = list(configurations)  # whose speculative fits come first
         self._keys = count()  # of batches; none is used twice
-        self._flying: dict[int, Batch] = {}  # what has been submitted and not come back
+        self._flying: dict[int, dict[Place, Task]] = {}  # what has been submitted and not come back, by batch
         self._waiting: deque[Batch] = deque()
         self._suspects: deque[Batch] = deque()  # one of them may have killed a worker
         self._alone: int | None = None  # the key of the suspect that is being tried
@@ -67,31 +66,29 @@ class FitQueue:
     def run(self, tasks: Sequence[Task], index: int) -> Iterator[list[Outcome]]:
         """Iterate over outcomes of round `index` as they come; pass each list to `take`. Ends early at the deadline."""
         self._due = {task.place for task in tasks}
-        flying, missing = self._under_way(), list[Task]()
+        flying, missing = set[Place]().union(*self._flying.values()), list[Task]()
         for task in tasks:
             known = self._known(task)
             if known is not None:
                 yield [known]
             elif task.place not in flying:
                 missing.append(task)
-        if self.pool.cuts:
-            in_time = self.until is None  # against the clock, the order of the tasks counts
-            self._waiting = deque(cut(self.experiment, missing, self.pool.n_workers, self._seconds, in_time))
-        else:
-            self._waiting = deque(by_split(missing))
+        in_time = self.until is None  # against the clock, the order of the tasks counts
+        self._waiting = deque(cut(self.experiment, missing, self.pool.n_workers, self._seconds, in_time))
         later = self._later(index)
-        try:
-            while self._due and (self.until is None or perf_counter() < self.until):
-                self._hand_out(later)
-                left = LOOK_SECONDS if self.until is None else self.until - perf_counter()
-                outcomes = self._understand(self.pool.wait(min(max(left, 0.0), LOOK_SECONDS))) + self._end_late()
-                if outcomes:
-                    yield outcomes
-            if self._due:
-                yield [outcome for report in self._stop() for outcome in report.outcomes]
-        finally:
-            if self._due:
-                self._stop()
+        while self._due and (self.until is None or perf_counter() < self.until):
+            self._hand_out(later)
+            left = LOOK_SECONDS if self.until is None else self.until - perf_counter()
+            outcomes = self._understand(self.pool.wait(min(max(left, 0.0), LOOK_SECONDS)))
+            if self.pool.fit_timeout is not None:
+                outcomes += self._end_late(self.pool.fit_timeout)
+            if outcomes:
+                yield outcomes
+
+    def rest(self) -> Iterator[list[Outcome]]:
+        """Where a round was broken off, end what is under way; iterate over what had come back until then."""
+        if self._due:
+            yield [outcome for report in self.pool.stop() for outcome in report.outcomes]
 
     def take(self, outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
         """Store outcomes that are new; iterate over those of this round, and hold the others."""
@@ -116,15 +113,12 @@ class FitQueue:
             return found
         return failed(self.experiment, task, _DIED) if task.configuration.index in self._given_up else None
 
-    def _under_way(self) -> set[Place]:
-        return {task.place for batch in self._flying.values() for task in batch}
-
     def _later(self, index: int) -> Iterator[Task]:
         """Iterate over speculative fits: of the rounds after this one, round by round."""
         # An error that is to be raised must be one that the race meets; against the clock, only this round counts.
         if self.experiment.raise_errors or self.until is not None or self.pool.n_workers == 1:
             return
-        known = self._under_way() | self.held.keys()
+        known = set(self.held).union(*self._flying.values())
         for split in (split for splits in self._rounds[index + 1 :] for split in splits):
             for task in (Task(split, c) for c in self._order if c.index not in self._given_up):
                 if task.place not in known and (self.cache is None or self.cache.recall(task) is None):
@@ -133,7 +127,8 @@ class FitQueue:
     # ---- during a round ------------------------------------------------------------------------------------------
     def _hand_out(self, later: Iterator[Task]) -> None:
         """Submit what the pool has room for."""
-        while self.pool.n_free > 0 and self._alone is None and not (self._suspects and self._flying):
+        room = self.pool.n_workers * self.pool.per_worker
+        while len(self._flying) < room and self._alone is None and not (self._suspects and self._flying):
             key, is_speculative = next(self._keys), False
             if self._suspects:  # they are tried alone
                 batch, self._alone = self._suspects.popleft(), key
@@ -143,7 +138,7 @@ class FitQueue:
                 batch, is_speculative = (task,), True
             else:
                 break
-            self._flying[key] = batch
+            self._flying[key] = {task.place: task for task in batch}
             self.pool.submit(key, batch, is_speculative)
 
     def _understand(self, reports: Sequence[Report]) -> list[Outcome]:
@@ -157,57 +152,49 @@ class FitQueue:
                 "it may have been busy with are tried again.",
             )
         for report in reports:
+            batch = self._flying[report.key]
+            for outcome in report.outcomes:
+                batch.pop(outcome.place, None)
+                self._seconds[outcome.configuration] = outcome.fit_seconds + outcome.predict_seconds
             outcomes += report.outcomes
-            self._seconds.update((o.configuration, o.fit_seconds + o.predict_seconds) for o in report.outcomes)
-            rest = without(self._flying.pop(report.key), report.outcomes)
             if not report.is_done:
-                self._flying[report.key] = rest
                 continue
-            was_alone, self._alone = self._alone == report.key, None if self._alone == report.key else self._alone
-            outcomes += self._try_again(self._still_due(rest), was_alone)
+            del self._flying[report.key]
+            was_alone = report.key == self._alone
+            self._alone = None if was_alone else self._alone
+            # Only what this round needs: a speculative fit that was lost is made when its round comes.
+            left = tuple(task for place, task in batch.items() if place in self._due)
+            if left and report.death:
+                outcomes += self._try_again(left, was_alone)
+            elif left:  # it was stopped
+                self._waiting.appendleft(left)
         return outcomes
-
-    def _still_due(self, batch: Batch) -> Batch:
-        """Return what this round needs: a speculative fit that was lost is made when its round comes."""
-        return tuple(task for task in batch if task.place in self._due)
 
     def _try_again(self, batch: Batch, was_alone: bool) -> list[Outcome]:
         """Handle what a dead worker has left: a suspect; one that dies alone is split, and a single fit has failed."""
         if not was_alone:
-            self._suspects.extend([batch] if batch else [])
-        elif len(batch) > 1:
+            self._suspects.append(batch)
+            return []
+        if len(batch) > 1:
             self._suspects.extendleft((task,) for task in reversed(batch))
-        elif batch:
-            killer = batch[0].configuration.index  # all its fits of this round have failed
-            self._given_up.add(killer)
-            rest = (task for other in (*self._waiting, *self._suspects) for task in other)
-            lost = [batch[0], *(task for task in rest if task.configuration.index == killer)]
-            outcomes = [failed(self.experiment, task, _DIED) for task in lost]
-            for batches in (self._waiting, self._suspects):
-                left = [without(other, outcomes) for other in batches]
-                batches.clear()
-                batches.extend(filter(None, left))
-            return outcomes
-        return []
+            return []
+        lost, killer = list(batch), batch[0].configuration.index  # all its fits of this round have failed
+        self._given_up.add(killer)
+        for batches in (self._waiting, self._suspects):
+            lost += [task for other in batches for task in other if task.configuration.index == killer]
+            left = [tuple(task for task in other if task.configuration.index != killer) for other in batches]
+            batches.clear()
+            batches.extend(filter(None, left))
+        return [failed(self.experiment, task, _DIED) for task in lost]
 
-    def _end_late(self) -> list[Outcome]:
+    def _end_late(self, limit: float) -> list[Outcome]:
         """End the fits that take too long; what was under way beside them is submitted again."""
-        limit = inf if self.pool.fit_timeout is None else self.pool.fit_timeout
         begun, now = [self.pool.begun(key) for key in self._flying], monotonic()
         late = {place for since, places in begun if now - since >= limit for place in places}
         if not late:
             return []
-        before, outcomes = dict(self._flying), list[Outcome]()
+        ended = [batch.pop(place) for batch in self._flying.values() for place in late & batch.keys()]
+        outcomes = self._understand(self.pool.stop())
+        came = {outcome.place for outcome in outcomes}  # at the last moment
         reason = Unusable("timed out", f"it took longer than fit_timeout={limit:g} seconds and was ended.")
-        for report in self._stop():
-            rest = without(before[report.key], report.outcomes)
-            ended = [failed(self.experiment, task, reason, limit) for task in rest if task.place in late]
-            outcomes += report.outcomes + ended
-            rest = self._still_due(without(rest, ended))
-            self._waiting.extendleft([rest] if rest else [])
-        return outcomes
-
-    def _stop(self) -> list[Report]:
-        """End everything that is under way."""
-        self._flying, self._alone = {}, None
-        return self.pool.stop()
+        return outcomes + [failed(self.experiment, task, reason, limit) for task in ended if task.place not in came]

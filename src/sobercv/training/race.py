@@ -9,6 +9,7 @@ import builtins
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from itertools import chain
 from time import perf_counter
 from typing import Protocol
 
@@ -137,7 +138,7 @@ def race(
                 seconds = (store.fit_seconds + store.predict_seconds).sum(axis=1) / store.done.sum(axis=1).clip(1)
                 configurations = sorted(configurations, key=lambda c: seconds[c.index])
             tasks = _missing(log, store, splits, configurations)
-            for outcomes in stop.watch(queue.run(tasks, index)) if tasks else ():
+            for outcomes in chain(stop.watch(queue.run(tasks, index)), queue.rest()) if tasks else ():
                 for outcome in queue.take(outcomes):
                     store.record(outcome)
                     tell(Fitted(outcome.configuration, outcome.repeat, outcome.fold, outcome.failure is None))
@@ -178,7 +179,7 @@ def _missing(
 
 def _set_aside(log: RaceLog, failures: Mapping[int, Failure]) -> list[tuple[int, Failure]]:
     """Take the failed out of the race; where none is left, raise what happened first."""
-    new = [(c, failure) for c, failure in failures.items() if c not in log.failures]
+    new = [(c, failure) for c, failure in sorted(failures.items()) if c not in log.failures]
     log.failures.update(new)
     log.status[[c for c, _ in new]] = "failed"
     if not log.finishers.any():

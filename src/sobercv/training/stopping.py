@@ -77,8 +77,6 @@ class Stop:
             if self._again or not self.catch_signals:
                 raise
             self.reason = self.reason or ("terminated" if isinstance(interrupt, Terminated) else "interrupted")
-        finally:
-            getattr(outcomes, "close", lambda: None)()
 
     def is_time(self) -> bool:
         """Whether the race is to end here."""

@@ -373,6 +373,31 @@ def test_many_searches_leave_nothing_behind():
     assert after == before
 
 
+def test_of_workers_that_are_given_back_at_once_one_pool_stays():
+    """A search can end in another thread while the workers of an earlier one are being ended."""
+
+    class Waiting:
+        def __init__(self, meanwhile=lambda: None):
+            self.meanwhile, self.is_closed = meanwhile, False
+
+        def close(self):
+            self.is_closed = True
+            self.meanwhile()
+
+    processes._end_idle()
+    second, third = Waiting(), Waiting()
+    first = Waiting(lambda: processes._give_back(second, []))
+    for workers in (first, third):
+        processes._give_back(workers, [])
+    try:
+        assert [workers for workers in (first, second, third) if not workers.is_closed] == processes._idle
+        assert len(processes._idle) == 1
+    finally:
+        for workers in (first, second, third):
+            workers.taken.set()
+        processes._idle.clear()
+
+
 def test_joblib_s_own_workers_are_left_alone():
     def pids():
         return set(joblib.Parallel(2)(joblib.delayed(os.getpid)() for _ in range(8)))

@@ -32,7 +32,7 @@ from .plan import Split
 from .problem import Problem, take
 from .response import Unusable, method_of, responses_of
 from .space import Configuration
-from .task import Experiment, Outcome, Place, Rows, Task, build, failed
+from .task import Asks, Experiment, Outcome, Place, Rows, Task, build, failed
 
 #: One key for each step but the last; equal keys mean equal steps. Empty for an estimator that is fitted whole.
 Keys = tuple[Any, ...]
@@ -161,7 +161,8 @@ class _Walk:
         if step is None:
             return train, test
         with self.clock("fit"):
-            y, arguments = take(self.problem.y, self.split.train), self.arguments(name)
+            y = take(self.problem.y, self.split.train)
+            arguments = self.problem.fit_arguments(self.split.train, name)
             if hasattr(step, "fit_transform"):
                 train = step.fit_transform(train, y, **arguments)
             else:
@@ -171,29 +172,33 @@ class _Walk:
 
     def finish(self, task: Task, step: Any = None, name: str = "", rows: Any = None, digest: Any = None) -> Outcome:
         """Fit and ask a whole estimator, or the last step on rows, unless an equal one has answered for these rows."""
-        problem, split, columns, key = self.problem, self.split, None, None
+        problem, split, key, columns = self.problem, self.split, None, None
         responses: Mapping[str, Array]
         answers: Mapping[str, float] = {}
-
-        def held_out() -> Any:
-            return take(problem.X, split.test, columns) if rows is None else rows[1]
-
         try:
             with self.clock("fit"):
-                if step is None:
-                    model, arguments = build(self.experiment.estimator, task.configuration.params), self.arguments()
+                arguments = problem.fit_arguments(split.train, name)
+                if rows is None:
+                    model = build(self.experiment.estimator, task.configuration.params)
                     columns = split.train if problem.is_pairwise_for(model) else None
                     train = take(problem.X, split.train, columns)
+                    held_out: Callable[[], Any] = partial(take, problem.X, split.test, columns)
                 else:
-                    model, train, arguments = step, rows[0], self.arguments(name)
+                    model, train, held_out = step, rows[0], lambda: rows[1]
                     key = _model_key(model, train, self.has_rivals)
                 responses = {name: values.copy() for name, values in self.known.get((digest, key), {}).items()}
                 if not responses:
-                    model = self.fit(model, train, arguments, held_out)
+                    y, grown = take(problem.y, split.train), None
+                    if self.can_grow and not arguments:
+                        grown = self.forests.grown(model, train, y, held_out)  # it answers for the rows held out
+                    if grown is None:
+                        model.fit(train, *(() if y is None else (y,)), **arguments)
+                    model = model if grown is None else grown
             with self.clock("predict"):
                 if not responses:
                     responses = responses_of(problem, model, held_out(), len(split.test), self.experiment.wanted)
-                    answers = self.answers(model, columns)
+                    if self.experiment.asks is not None:
+                        answers = self.answers(model, self.experiment.asks, columns)
                     if key is not None:
                         self.known[digest, key] = responses
             outcome = Outcome(task.configuration.index, split.repeat, split.fold, responses, answers=answers)
@@ -201,31 +206,14 @@ class _Walk:
             outcome = failed(self.experiment, task, error)
         return self.timed(outcome)
 
-    def fit(self, model: Any, X: Any, arguments: Mapping[str, Any], held_out: Callable[[], Any]) -> Any:
-        """Fit a model in place and return it, or a forest grown in its place that answers for the rows held out."""
-        y = take(self.problem.y, self.split.train)
-        if self.can_grow and not arguments:
-            grown = self.forests.grown(model, X, y, held_out)
-            if grown is not None:
-                return grown
-        model.fit(X, *(() if y is None else (y,)), **arguments)
-        return model
-
-    def answers(self, fitted: Any, columns: Array | None) -> Mapping[str, float]:
+    def answers(self, fitted: Any, asks: Asks, columns: Array | None) -> Mapping[str, float]:
         """Ask a fitted model what the experiment asks beside predictions; raises `Unusable`."""
-        if self.experiment.asks is None:
-            return {}
         sides = (partial(Rows.of, self.problem, side, columns) for side in (self.split.test, self.split.train))
-        answers = dict(self.experiment.asks(fitted, *sides))
+        answers = dict(asks(fitted, *sides))
         for name, value in answers.items():
             if not isfinite(value):
                 raise Unusable("not finite", f"{name} of the fitted model is {value}.")
         return answers
-
-    def arguments(self, name: str = "") -> dict[str, Any]:
-        """Return the arguments of `fit`, or those that are meant for one step."""
-        given, start = self.problem.fit_arguments(self.split.train), f"{name}__" if name else ""
-        return {key.removeprefix(start): value for key, value in given.items() if key.startswith(start)}
 
     @contextmanager
     def clock(self, kind: str) -> Iterator[None]:

@@ -68,19 +68,16 @@ def _gone(name: str, reason: str) -> SoberError:
 class DaskPool(ClusterPool):
     """Workers of the dask cluster that joblib's context names; `backend` is joblib's."""
 
+    per_worker = 2
+
     def __init__(self, backend: Any) -> None:
         super().__init__(int(backend.effective_n_jobs(-1)))
         self.client, self._backend = backend.client, backend
         self._options = {"pure": False, **getattr(backend, "submit_kwargs", {})}
         self._n_idle = 0
 
-    @property
-    def n_free(self) -> int:
-        """Twice as many batches as workers: each has the next one at hand."""
-        return 2 * self.n_workers - len(self._flying)
-
     def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
-        raw, packed = as_bytes(batch), [] if self._data else pack(self._common)
+        raw, packed = as_bytes(batch), [] if self._data else pack(self._experiment)
         try:
             if packed:  # all workers receive the data, once
                 self.client.wait_for_workers(1, timeout=WAIT_FOR_DASK)  # after a death, until one has started again
@@ -128,7 +125,7 @@ class RayPool(ClusterPool):
 
         try:
             if not self._data:
-                self._data = [ray.put(part) for part in pack(self._common)]
+                self._data = [ray.put(part) for part in pack(self._experiment)]
             remote = ray.remote(run_packed).options(**self._options)
             future: Future[list[Outcome]] = remote.remote(self._token, as_bytes(batch), *self._data).future()
         except ray.exceptions.RayError as error:

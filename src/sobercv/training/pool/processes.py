@@ -67,7 +67,7 @@ class ProcessPool(FuturePool):
     def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
         try:
             if self._workers is None:
-                packed = pack(self._common)
+                packed = pack(self._experiment)
                 self._workers = _take(self.n_workers, self._environment)
                 self._workers.share(self._token, packed)
             folder = self._workers.folder
@@ -118,7 +118,8 @@ class ProcessPool(FuturePool):
 
     def stop(self) -> list[Report]:
         """End all fits under way, with the programs that they started; return what was in their journals."""
-        reports = [Report(key, self._journals.pop(key).close()) for key in self._flying]
+        reports = [Report(key, journal.close()) for key, journal in self._journals.items()]
+        self._journals.clear()
         self._flying.clear()
         if reports:
             self._kill()
@@ -312,11 +313,12 @@ def _take(n_workers: int, environment: Mapping[str, str]) -> _Workers:
 
 def _give_back(workers: _Workers, last: list[Future[Any]]) -> None:
     """Let workers wait for the next search, for a while; `last` are fits that are still under way."""
-    _end_idle()
     workers.last, workers.taken = last, threading.Event()
-    with _lock:
-        _idle.append(workers)
+    with _lock:  # in one step: searches may end in several threads
+        others, _idle[:] = _idle[:], [workers]
     threading.Thread(target=_let_wait, args=(workers, last, workers.taken), daemon=True).start()
+    for each in others:
+        each.close()
 
 
 def _let_wait(workers: _Workers, last: list[Future[Any]], taken: threading.Event) -> None:

@@ -24,7 +24,7 @@ from ...containers import Array
 from ...errors import SoberError
 from ...threads import one_blas_thread
 from ..fit.steps import Begins, fit_predict
-from ..fit.task import Outcome, error_text
+from ..fit.task import Experiment, Outcome, error_text
 
 try:
     import cloudpickle
@@ -57,7 +57,7 @@ class Surroundings:
             yield
 
 
-def pack(common: Any) -> list[Array]:
+def pack(experiment: Experiment) -> list[Array]:
     """Pickle what all fits have in common; return the pickle and the large buffers that it refers to, all as bytes.
 
     Raises E602 where it cannot be pickled.
@@ -72,7 +72,7 @@ def pack(common: Any) -> list[Array]:
         return False
 
     try:
-        head = cloudpickle.dumps(common, protocol=5, buffer_callback=stays_inside)
+        head = cloudpickle.dumps((experiment, Surroundings.here()), protocol=5, buffer_callback=stays_inside)
     except Exception as error:
         raise SoberError(
             "E602",
