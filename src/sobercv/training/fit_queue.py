@@ -67,8 +67,17 @@ class FitQueue:
         """Iterate over outcomes of round `index` as they come; pass each list to `take`. Ends early at the deadline."""
         self._due = {task.place for task in tasks}
         flying, missing = set[Place]().union(*self._flying.values()), list[Task]()
-        for task in tasks:
-            known = self._known(task)
+        for (
+            task
+        ) in tasks:  # what is known already: speculative fits, stored ones, and failures of what kills its worker
+            known = self.held.pop(task.place, None)
+            if known is None and self.cache is not None:
+                known = self.cache.recall(task)
+                if known is not None and known.failure is not None and self.experiment.raise_errors:
+                    known = None  # an error that is to be raised must be met again, not read
+                self.n_recalled += known is not None
+            if known is None and task.configuration.index in self._given_up:
+                known = failed(self.experiment, task, _DIED)
             if known is not None:
                 yield [known]
             elif task.place not in flying:
@@ -101,18 +110,6 @@ class FitQueue:
             else:
                 self.held[outcome.place] = outcome
 
-    # ---- before a round ------------------------------------------------------------------------------------------
-    def _known(self, task: Task) -> Outcome | None:
-        """Return an outcome that needs no fit: a speculative one, a stored one, or the failure of a killer."""
-        if task.place in self.held:
-            return self.held.pop(task.place)
-        found = None if self.cache is None else self.cache.recall(task)
-        # An error that is to be raised must be met again, not read.
-        if found is not None and not (found.failure is not None and self.experiment.raise_errors):
-            self.n_recalled += 1
-            return found
-        return failed(self.experiment, task, _DIED) if task.configuration.index in self._given_up else None
-
     def _later(self, index: int) -> Iterator[Task]:
         """Iterate over speculative fits: of the rounds after this one, round by round."""
         # An error that is to be raised must be one that the race meets; against the clock, only this round counts.
@@ -124,7 +121,6 @@ class FitQueue:
                 if task.place not in known and (self.cache is None or self.cache.recall(task) is None):
                     yield task
 
-    # ---- during a round ------------------------------------------------------------------------------------------
     def _hand_out(self, later: Iterator[Task]) -> None:
         """Submit what the pool has room for."""
         room = self.pool.n_workers * self.pool.per_worker

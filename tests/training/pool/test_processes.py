@@ -398,6 +398,14 @@ def test_of_workers_that_are_given_back_at_once_one_pool_stays():
         processes._idle.clear()
 
 
+def test_a_batch_that_is_given_up_before_it_begins_leaves_no_file(tmp_path):
+    journal = processes._Journal(tmp_path / "token-1.journal")
+    journal.close()
+    with pytest.raises(FileNotFoundError):
+        processes._run(str(tmp_path), "token", b"", str(journal.path))
+    assert not any(tmp_path.iterdir())
+
+
 def test_joblib_s_own_workers_are_left_alone():
     def pids():
         return set(joblib.Parallel(2)(joblib.delayed(os.getpid)() for _ in range(8)))

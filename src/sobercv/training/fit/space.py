@@ -17,18 +17,10 @@ from ...errors import SoberError, also
 
 @dataclass(frozen=True, eq=False)
 class Configuration:
-    """One setting of an estimator's parameters.
+    """One setting of an estimator's parameters."""
 
-    Attributes
-    ----------
-    index : int
-        Its number, equal to its row in scikit-learn's `cv_results_`.
-    params : dict
-        What goes to `set_params`.
-    """
-
-    index: int
-    params: Mapping[str, Any] = field(default_factory=dict)
+    index: int  # its row in scikit-learn's `cv_results_`
+    params: Mapping[str, Any] = field(default_factory=dict)  # what goes to `set_params`
 
     def __repr__(self) -> str:
         return f"Configuration({self.index}, {dict(self.params)!r})"

@@ -29,7 +29,7 @@ from sklearn.pipeline import Pipeline
 from ...containers import Array
 from ...forests import Forests, GrownForest
 from .plan import Split
-from .problem import Problem, take
+from .problem import take
 from .response import Unusable, method_of, responses_of
 from .space import Configuration
 from .task import Asks, Experiment, Outcome, Place, Rows, Task, build, failed
@@ -61,11 +61,21 @@ def fit_predict(
 
 
 def prefix_keys(experiment: Experiment, configurations: Sequence[Configuration]) -> list[Keys]:
-    """Return, for each configuration, the keys of its pipeline's first steps: the parameters that are set on each."""
+    """Return, for each configuration, the keys of its pipeline's first steps: the parameters that are set on each.
+
+    They are empty where fitting the pipeline is more than fitting its steps in turn.
+    """
+    estimator, problem = experiment.estimator, experiment.problem
     # Scorers of fitted models receive the whole pipeline, not its last step.
-    if experiment.asks is not None or not _is_plain(experiment.problem, experiment.estimator):
+    is_plain = experiment.asks is None and type(estimator) is Pipeline and len(estimator.steps) > 1
+    if not is_plain or problem.is_square or estimator.memory is not None or estimator.verbose:
         return [()] * len(configurations)
-    names = [name for name, _ in experiment.estimator.steps]
+    names = [name for name, _ in estimator.steps]
+    given = problem.fit_arguments(np.arange(0))
+    are_routed = given and get_config().get("enable_metadata_routing", False)
+    are_meant = all("__" in name and name.partition("__")[0] in names for name in given)
+    if are_routed or not are_meant or getattr(estimator, "transform_input", None) is not None:
+        return [()] * len(configurations)
     seen: dict[int, Any] = {}  # pickles by identity: grids repeat the same objects
     keys: list[Keys] = []
     for configuration in configurations:
@@ -79,18 +89,6 @@ def prefix_keys(experiment: Experiment, configurations: Sequence[Configuration])
                 parts[step].append((parameter, _key(configuration.params[parameter], seen)))
         keys.append(tuple(tuple(parts[name]) for name in names[:-1]) if parts else ())
     return keys
-
-
-def _is_plain(problem: Problem, estimator: Any) -> bool:
-    """Whether fitting this pipeline is no more than fitting its steps in turn."""
-    if type(estimator) is not Pipeline or len(estimator.steps) < 2 or problem.is_square:
-        return False
-    if estimator.memory is not None or estimator.verbose or getattr(estimator, "transform_input", None) is not None:
-        return False
-    arguments, steps = problem.fit_arguments(np.arange(0)), {name for name, _ in estimator.steps}
-    if arguments and get_config().get("enable_metadata_routing", False):
-        return False
-    return all("__" in name and name.partition("__")[0] in steps for name in arguments)
 
 
 def _key(value: Any, seen: dict[int, Any]) -> Any:

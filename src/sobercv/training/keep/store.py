@@ -19,30 +19,16 @@ from ..fit.task import Failure, Outcome
 
 
 class MemoryStore:
-    """Keeps everything in arrays that are made when the first outcome tells their shape; responses have `dtype`.
-
-    Attributes
-    ----------
-    done : bool array [C, splits]
-        Which fits have an outcome, failures included.
-    fit_seconds, predict_seconds : float array [C, splits]
-        0 where not done.
-    answers : dict of str to float array [C, splits]
-        What else was asked of the fitted models; NaN where there is none.
-    failures : dict of int to Failure
-        The first failure, in the order of the plan, of each configuration that failed.
-    """
+    """Keeps everything in arrays that are made when the first outcome tells their shape; responses have `dtype`."""
 
     def __init__(self, problem: Problem, plan: Plan, n_configurations: int, dtype: Any = np.float64) -> None:
-        self.problem = problem
-        self.plan = plan
-        self.dtype = np.dtype(dtype)
+        self.problem, self.plan, self.dtype = problem, plan, np.dtype(dtype)
         shape = (n_configurations, plan.n_splits)
-        self.done: Array = np.zeros(shape, bool)
-        self.fit_seconds: Array = np.zeros(shape)
+        self.done: Array = np.zeros(shape, bool)  # which fits have an outcome, failures included
+        self.fit_seconds: Array = np.zeros(shape)  # 0 where not done
         self.predict_seconds: Array = np.zeros(shape)
-        self.answers: dict[str, Array] = {}
-        self.failures: dict[int, Failure] = {}
+        self.answers: dict[str, Array] = {}  # [C, splits], what else was asked of the models; NaN where there is none
+        self.failures: dict[int, Failure] = {}  # the first, in the order of the plan, of each that failed
         self._tensors: dict[str, Array] = {}  # [C, R, N(, K)]: one configuration's column is contiguous
         self._given: dict[str, Array] = {}  # bool [C, splits]: not every model has what is only kept
 

@@ -141,11 +141,8 @@ class FuturePool(Pool):
     def stop(self) -> list[Report]:
         """Cancel all batches; those under way run to their end where they are, and nothing looks at them."""
         for future in list(self._flying.values()):
-            self._cancel(future)
+            future.cancel()
         return super().stop()
-
-    def _cancel(self, future: Any) -> None:
-        future.cancel()
 
 
 class ThreadPool(FuturePool):

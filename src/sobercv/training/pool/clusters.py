@@ -77,6 +77,8 @@ class DaskPool(ClusterPool):
         self._n_idle = 0
 
     def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
+        if self.client.status != "running":
+            raise _gone("dask", "is gone (the scheduler does not answer)")
         raw, packed = as_bytes(batch), [] if self._data else pack(self._experiment)
         try:
             if packed:  # all workers receive the data, once
@@ -91,12 +93,6 @@ class DaskPool(ClusterPool):
         except Exception as error:  # of many types, in each release of dask others
             raise _gone("dask", f"is gone ({type(error).__name__}: {error})") from error
         return future
-
-    def wait(self, seconds: float) -> list[Report]:
-        reports = super().wait(seconds)
-        if any(report.death for report in reports) and self.client.status != "running":
-            raise _gone("dask", "is gone (the scheduler does not answer)")
-        return reports
 
     def _look(self) -> list[Report]:
         if self.client.status != "running":
@@ -142,7 +138,9 @@ class RayPool(ClusterPool):
             raise _gone("ray", f"has no node left that could fit, and none came in {WAIT_FOR_NODES} seconds")
         return []
 
-    def _cancel(self, future: Any) -> None:
+    def stop(self) -> list[Report]:
         import ray
 
-        ray.cancel(future.object_ref, force=True)
+        for future in self._flying.values():
+            ray.cancel(future.object_ref, force=True)
+        return super().stop()

@@ -133,9 +133,10 @@ class ProcessPool(FuturePool):
     def close(self) -> None:
         """Let workers wait for the next search; speculative fits of dropped configurations may be under way."""
         last = [future for future in self._flying.values() if not future.cancel()]
-        self._flying.clear()
         for journal in self._journals.values():
             journal.close()
+        self._flying.clear()
+        self._journals.clear()
         super().close()
         if self._workers is not None:
             with suppress(OSError):  # Windows keeps what is mapped; it goes with the folder
@@ -145,10 +146,11 @@ class ProcessPool(FuturePool):
 
 
 class _Journal:
-    """What a worker has written about a batch."""
+    """What a worker has written about a batch. A batch whose file was removed is not begun any more."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        path.touch()
         self.begun: tuple[float, list[Place]] = (inf, [])
         self._offset = 0
 
@@ -204,7 +206,7 @@ def _run(folder: str, token: str, batch: bytes, journal: str) -> list[Outcome]:
         write(None)
 
     read = partial(joblib.load, os.path.join(folder, f"{token}.data"), mmap_mode="r")
-    with open(journal, "ab") as file:
+    with open(journal, "r+b") as file:
         run_batch(token, batch, read, begins, write)
     _note_code(Path(folder, f"{os.getpid()}.worker"))
     return []
