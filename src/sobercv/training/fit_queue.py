@@ -67,9 +67,7 @@ class FitQueue:
         """Iterate over outcomes of round `index` as they come; pass each list to `take`. Ends early at the deadline."""
         self._due = {task.place for task in tasks}
         flying, missing = set[Place]().union(*self._flying.values()), list[Task]()
-        for (
-            task
-        ) in tasks:  # what is known already: speculative fits, stored ones, and failures of what kills its worker
+        for task in tasks:
             known = self.held.pop(task.place, None)
             if known is None and self.cache is not None:
                 known = self.cache.recall(task)
@@ -157,7 +155,8 @@ class FitQueue:
                 continue
             del self._flying[report.key]
             was_alone = report.key == self._alone
-            self._alone = None if was_alone else self._alone
+            if was_alone:
+                self._alone = None
             # Only what this round needs: a speculative fit that was lost is made when its round comes.
             left = tuple(task for place, task in batch.items() if place in self._due)
             if left and report.death:

@@ -49,12 +49,7 @@ NOTHING = "nothing"
 
 
 class Unusable(Exception):
-    """An answer that cannot be used; `kind` is the kind of failure that it becomes."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(kind, message)
-        self.kind = kind
-        self.message = message
+    """An answer that cannot be used: the kind of failure that it becomes, and what is wrong."""
 
 
 def responses_of(problem: Problem, fitted: Any, X: Any, n: int, wanted: Wanted) -> Mapping[str, Array]:

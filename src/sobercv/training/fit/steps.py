@@ -170,7 +170,7 @@ class _Walk:
 
     def finish(self, task: Task, step: Any = None, name: str = "", rows: Any = None, digest: Any = None) -> Outcome:
         """Fit and ask a whole estimator, or the last step on rows, unless an equal one has answered for these rows."""
-        problem, split, key, columns = self.problem, self.split, None, None
+        problem, split, model, key, columns = self.problem, self.split, step, None, None
         responses: Mapping[str, Array]
         answers: Mapping[str, float] = {}
         try:
@@ -179,22 +179,20 @@ class _Walk:
                 if rows is None:
                     model = build(self.experiment.estimator, task.configuration.params)
                     columns = split.train if problem.is_pairwise_for(model) else None
-                    train = take(problem.X, split.train, columns)
-                    held_out: Callable[[], Any] = partial(take, problem.X, split.test, columns)
+                    rows = [take(problem.X, side, columns) for side in (split.train, split.test)]
                 else:
-                    model, train, held_out = step, rows[0], lambda: rows[1]
-                    key = _model_key(model, train, self.has_rivals)
+                    key = _model_key(model, rows[0], self.has_rivals)
                 responses = {name: values.copy() for name, values in self.known.get((digest, key), {}).items()}
                 if not responses:
                     y, grown = take(problem.y, split.train), None
                     if self.can_grow and not arguments:
-                        grown = self.forests.grown(model, train, y, held_out)  # it answers for the rows held out
+                        grown = self.forests.grown(model, rows[0], y, lambda: rows[1])  # it answers for these rows
                     if grown is None:
-                        model.fit(train, *(() if y is None else (y,)), **arguments)
+                        model.fit(rows[0], *(() if y is None else (y,)), **arguments)
                     model = model if grown is None else grown
             with self.clock("predict"):
                 if not responses:
-                    responses = responses_of(problem, model, held_out(), len(split.test), self.experiment.wanted)
+                    responses = responses_of(problem, model, rows[1], len(split.test), self.experiment.wanted)
                     if self.experiment.asks is not None:
                         answers = self.answers(model, self.experiment.asks, columns)
                     if key is not None:

@@ -38,13 +38,14 @@ class Report:
 class Pool(ABC):
     """Workers that fit. Open it once around a race."""
 
-    n_workers = 1
     per_worker = 1  # how many batches each worker has at hand
     fit_timeout: float | None = None  # seconds after which the queue ends a fit; only where `begun` is known
 
-    def __init__(self) -> None:
+    def __init__(self, n_workers: int = 1) -> None:
+        self.n_workers = n_workers
         self._flying: dict[int, Any] = {}  # what has been submitted and not come back, by key
         self._experiment: Any = None
+        self._token = uuid4().hex  # of what all fits have in common: workers open it once
 
     @contextmanager
     def opened(self, experiment: Experiment, n_fits: int) -> Iterator[Pool]:
@@ -58,6 +59,9 @@ class Pool(ABC):
             try:
                 self._experiment = experiment
                 yield self
+            except BaseException:
+                self.stop()  # at once, whatever is under way
+                raise
             finally:
                 self.close()
 
@@ -103,10 +107,9 @@ class FuturePool(Pool):
     """A pool over `concurrent.futures`; subclasses submit, and know by which errors a worker's death is told."""
 
     def __init__(self, n_workers: int) -> None:
-        super().__init__()
-        self.n_workers = n_workers
-        self._token = uuid4().hex  # of what all fits have in common: workers open it once
-        self._inbox: queue.SimpleQueue[int] = queue.SimpleQueue()  # keys of batches that are done
+        super().__init__(n_workers)
+        # Keys of batches that are done. An interrupt cannot break it, as it can what `concurrent.futures.wait` locks.
+        self._inbox: queue.SimpleQueue[int] = queue.SimpleQueue()
 
     @abstractmethod
     def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:

@@ -112,26 +112,25 @@ class RayPool(ClusterPool):
     """Workers of the ray cluster that this process is connected to; `backend` is joblib's."""
 
     def __init__(self, n_workers: int, backend: Any) -> None:
+        import ray
+
         super().__init__(n_workers)
-        self._options = {"max_retries": 0, **(getattr(backend, "ray_remote_args", None) or {})}
+        self.ray, self._options = ray, {"max_retries": 0, **(getattr(backend, "ray_remote_args", None) or {})}
         self._missing_since = 0.0
 
     def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
-        import ray
-
         try:
             if not self._data:
-                self._data = [ray.put(part) for part in pack(self._experiment)]
-            remote = ray.remote(run_packed).options(**self._options)
+                self._data = [self.ray.put(part) for part in pack(self._experiment)]
+            remote = self.ray.remote(run_packed).options(**self._options)
             future: Future[list[Outcome]] = remote.remote(self._token, as_bytes(batch), *self._data).future()
-        except ray.exceptions.RayError as error:
+        except self.ray.exceptions.RayError as error:
             raise _gone("ray", f"is gone ({type(error).__name__})") from error
         return future
 
     def _look(self) -> list[Report]:
-        import ray
-
-        alive = [node["Resources"] for node in ray.nodes() if node["Alive"]] if ray.is_initialized() else []
+        nodes = self.ray.nodes() if self.ray.is_initialized() else []
+        alive = [node["Resources"] for node in nodes if node["Alive"]]
         has_room = any(node.get("CPU", 0) > 0 for node in alive)
         self._missing_since = 0.0 if has_room else self._missing_since or monotonic()
         if self._flying and not has_room and monotonic() - self._missing_since > WAIT_FOR_NODES:
@@ -139,8 +138,6 @@ class RayPool(ClusterPool):
         return []
 
     def stop(self) -> list[Report]:
-        import ray
-
         for future in self._flying.values():
-            ray.cancel(future.object_ref, force=True)
+            self.ray.cancel(future.object_ref, force=True)
         return super().stop()

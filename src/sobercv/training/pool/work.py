@@ -31,6 +31,8 @@ try:
 except ImportError:  # joblib before 1.6 brought its own
     from joblib.externals import cloudpickle
 
+#: Pickles functions of the main script, too.
+as_bytes = cloudpickle.dumps
 #: Arrays of this many bytes stay outside of the pickle.
 LARGE = 100_000
 #: A worker without work forgets the data after so many seconds.
@@ -72,7 +74,7 @@ def pack(experiment: Experiment) -> list[Array]:
         return False
 
     try:
-        head = cloudpickle.dumps((experiment, Surroundings.here()), protocol=5, buffer_callback=stays_inside)
+        head = as_bytes((experiment, Surroundings.here()), protocol=5, buffer_callback=stays_inside)
     except Exception as error:
         raise SoberError(
             "E602",
@@ -81,11 +83,6 @@ def pack(experiment: Experiment) -> list[Array]:
             "Use n_jobs=1 without a time limit, or threads with joblib.parallel_config('threading').",
         ) from error
     return [np.frombuffer(head, np.uint8), *large]
-
-
-def as_bytes(thing: Any) -> bytes:
-    """Pickle something small, functions of the main script included."""
-    return bytes(cloudpickle.dumps(thing))
 
 
 _lock = threading.Lock()
