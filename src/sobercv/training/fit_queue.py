@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import count
 from time import monotonic, perf_counter
 
@@ -157,13 +158,13 @@ class FitQueue:
             was_alone = report.key == self._alone
             if was_alone:
                 self._alone = None
-            # Only what this round needs: a speculative fit that was lost is made when its round comes.
-            left = tuple(task for place, task in batch.items() if place in self._due)
-            if left and report.death:
+            if left := self._still_due(batch):
                 outcomes += self._try_again(left, was_alone)
-            elif left:  # it was stopped
-                self._waiting.appendleft(left)
         return outcomes
+
+    def _still_due(self, batch: dict[Place, Task]) -> Batch:
+        """Return what this round needs: a speculative fit that was lost is made when its round comes."""
+        return tuple(task for place, task in batch.items() if place in self._due)
 
     def _try_again(self, batch: Batch, was_alone: bool) -> list[Outcome]:
         """Handle what a dead worker has left: a suspect; one that dies alone is split, and a single fit has failed."""
@@ -189,7 +190,9 @@ class FitQueue:
         if not late:
             return []
         ended = [batch.pop(place) for batch in self._flying.values() for place in late & batch.keys()]
-        outcomes = self._understand(self.pool.stop())
+        outcomes = self._understand([replace(report, is_done=False) for report in self.pool.stop()])
+        self._waiting.extendleft(filter(None, map(self._still_due, self._flying.values())))
+        self._flying, self._alone = {}, None
         came = {outcome.place for outcome in outcomes}  # at the last moment
         reason = Unusable("timed out", f"it took longer than fit_timeout={limit:g} seconds and was ended.")
         return outcomes + [failed(self.experiment, task, reason, limit) for task in ended if task.place not in came]

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
 from time import perf_counter
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
@@ -32,20 +32,10 @@ from .stopping import Stop
 UNREACHED = "it was not fitted before max_seconds was over."
 
 
-class Decision(Protocol):
-    """What a drop rule answers, in the order of the predictions' configurations."""
-
-    @property
-    def keep(self) -> Array:
-        """Which stay, bool [C]."""
-
-    @property
-    def p(self) -> Array:
-        """How sure the rule is that each is worse than the best, float [C]."""
-
-
-#: Asked after each round with the predictions so far and the number of the round; None keeps all.
-DropRule = Callable[[Predictions, int], Decision | None]
+#: Asked after each round with the predictions so far and the number of the round. It answers, in the order of the
+#: predictions' configurations, with `keep` (which stay, bool [C]) and `p` (how sure it is that each is worse than the
+#: best, float [C]); None keeps all.
+DropRule = Callable[[Predictions, int], Any]
 
 
 @dataclass(eq=False)
@@ -192,7 +182,7 @@ def _set_aside(log: RaceLog, failures: Mapping[int, Failure]) -> list[tuple[int,
     return new
 
 
-def _drop(log: RaceLog, decision: Decision | None, index: int, doubt: Array) -> list[tuple[int, float]]:
+def _drop(log: RaceLog, decision: Any, index: int, doubt: Array) -> list[tuple[int, float]]:
     """Take out what the rule does not keep; `doubt` says how sure it was, when it spoke last, of each."""
     if decision is None:
         return []

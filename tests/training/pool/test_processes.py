@@ -468,9 +468,11 @@ def test_a_process_that_cannot_start_is_said(monkeypatch, tmp_path):
     monkeypatch.undo()
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     monkeypatch.setattr(multiprocessing.spawn, "_python_exe", "/nowhere/python")
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
     with pytest.raises(SoberError, match="cannot be started") as error:
         run(COLUMNS, 2)
     assert error.value.code == "E602"
+    assert not any(tmp_path.iterdir())
 
 
 def _ends(folder):

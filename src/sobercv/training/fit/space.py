@@ -32,20 +32,12 @@ def expand(
     seed: int = 0,
     estimator: Any = None,
 ) -> list[Configuration]:
-    """List the configurations of a search space.
+    """List the configurations of a search space; every parameter name is checked against the estimator, if given.
 
-    Parameters
-    ----------
-    space : dict or list of dicts, or list of Configuration
-        Parameter names to sequences of values or, with `n_iter`, to distributions. A list unites several grids.
-        Whole steps are values too: ``{"model": [SVC()], "model__C": [1, 10]}``. The configurations of a
-        space that was listed before are taken as they are, numbered anew.
-    n_iter : int, optional
-        Draw that many configurations at random, as scikit-learn's `RandomizedSearchCV` does with this seed.
-    seed : int
-    estimator : estimator, optional
-        Where given, every parameter name is checked against it.
-
+    A space maps names to sequences of values or, with `n_iter`, to distributions; a list unites several. Whole steps
+    are values too: ``{"model": [SVC()], "model__C": [1, 10]}``. Configurations that were listed before are taken as
+    they are, numbered anew. `n_iter` of them are drawn at random, as scikit-learn's `RandomizedSearchCV` does with
+    this seed.
     """
     if n_iter is None and isinstance(space, list) and space and all(isinstance(c, Configuration) for c in space):
         chosen: Iterable[Mapping[str, Any]] = [configuration.params for configuration in space]

@@ -249,10 +249,14 @@ class _Workers:
         self._guard: subprocess.Popen[bytes] | None = None
         if os.name == "posix":
             command = [sys.executable, "-I", "-S", guard.__file__, str(self.folder)]
-            self._guard = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, bufsize=0,
-                start_new_session=True,
-            )  # fmt: skip
+            try:
+                self._guard = subprocess.Popen(
+                    command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, bufsize=0,
+                    start_new_session=True,
+                )  # fmt: skip
+            except OSError:
+                self.close()
+                raise
 
     def share(self, token: str, packed: list[Array]) -> None:
         """Write the data where workers map it into memory."""
