@@ -82,7 +82,8 @@ class FitQueue:
             elif task.place not in flying:
                 missing.append(task)
         in_time = self.until is None  # against the clock, the order of the tasks counts
-        self._waiting = deque(cut(self.experiment, missing, self.pool.n_workers, self._seconds, in_time))
+        n_pieces = max(self.pool.n_workers, self.pool.per_worker)  # a cluster of one worker reports whole batches
+        self._waiting = deque(cut(self.experiment, missing, n_pieces, self._seconds, in_time))
         later = self._later(index)
         while self._due and (self.until is None or perf_counter() < self.until):
             self._hand_out(later)

@@ -31,8 +31,6 @@ try:
 except ImportError:  # joblib before 1.6 brought its own
     from joblib.externals import cloudpickle
 
-#: Pickles functions of the main script, too.
-as_bytes = cloudpickle.dumps
 #: Arrays of this many bytes stay outside of the pickle.
 LARGE = 100_000
 #: A worker without work forgets the data after so many seconds.
@@ -59,11 +57,21 @@ class Surroundings:
             yield
 
 
-def pack(experiment: Experiment) -> list[Array]:
-    """Pickle what all fits have in common; return the pickle and the large buffers that it refers to, all as bytes.
+def as_bytes(thing: Any, **options: Any) -> bytes:
+    """Pickle, functions of the main script included; raises E602 where something cannot be pickled."""
+    try:
+        return bytes(cloudpickle.dumps(thing, protocol=5, **options))
+    except Exception as error:
+        raise SoberError(
+            "E602",
+            "The data or the estimator cannot be sent to worker processes: "
+            f"{type(error).__name__}: {error_text(error)}. "
+            "Use n_jobs=1 without a time limit, or threads with joblib.parallel_config('threading').",
+        ) from error
 
-    Raises E602 where it cannot be pickled.
-    """
+
+def pack(experiment: Experiment) -> list[Array]:
+    """Pickle what all fits have in common; return the pickle and the large buffers that it refers to, all as bytes."""
     large: list[Array] = []
 
     def stays_inside(buffer: pickle.PickleBuffer) -> bool:
@@ -73,15 +81,7 @@ def pack(experiment: Experiment) -> list[Array]:
         large.append(np.frombuffer(bare, np.uint8))
         return False
 
-    try:
-        head = as_bytes((experiment, Surroundings.here()), protocol=5, buffer_callback=stays_inside)
-    except Exception as error:
-        raise SoberError(
-            "E602",
-            "The data or the estimator cannot be sent to worker processes: "
-            f"{type(error).__name__}: {error_text(error)}. "
-            "Use n_jobs=1 without a time limit, or threads with joblib.parallel_config('threading').",
-        ) from error
+    head = as_bytes((experiment, Surroundings.here()), buffer_callback=stays_inside)
     return [np.frombuffer(head, np.uint8), *large]
 
 
