@@ -220,12 +220,12 @@ def test_a_configuration_that_kills_its_worker_is_named_and_the_others_finish():
 class Interrupted(Eager):
     """A pool that hears Ctrl-C after one fit, when another one has been made that was not reported yet."""
 
-    n_late = 0
+    n_waits = n_late = 0
 
     def wait(self, seconds):
-        if self.n_speculative < 0:
+        self.n_waits += 1
+        if self.n_waits == 2:
             raise KeyboardInterrupt
-        self.n_speculative = -1
         return super().wait(seconds)
 
     def stop(self):

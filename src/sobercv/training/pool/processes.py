@@ -92,7 +92,6 @@ class ProcessPool(FuturePool):
             reports += [Report(key, self._journals[key].read(), is_done=False) for key in self._flying]
         if deaths:  # all workers are ended, and all batches come back
             reports += [Report(report.key, report.outcomes, death=deaths[0]) for report in self.stop()]
-            self._kill()
         return reports
 
     def _report(self, key: int, future: Future[list[Outcome]]) -> Report:
@@ -108,7 +107,6 @@ class ProcessPool(FuturePool):
         death = "ended" if codes is None else codes.group(1)
         self._n_false_starts = 0 if self._workers is None or self._workers.pids() else self._n_false_starts + 1
         if self._n_false_starts >= MAX_FALSE_STARTS:
-            self._kill()
             raise SoberError(
                 "E602",
                 f"Worker processes end before they have started ({death}); standard error may say why. "
@@ -117,18 +115,14 @@ class ProcessPool(FuturePool):
         return death
 
     def stop(self) -> list[Report]:
-        """End all fits under way, with the programs that they started; return what was in their journals."""
+        """End all workers, with the programs that their fits started; return what was in their journals."""
         reports = [Report(key, journal.close()) for key, journal in self._journals.items()]
         self._journals.clear()
         self._flying.clear()
-        if reports:
-            self._kill()
-        return reports
-
-    def _kill(self) -> None:
         if self._workers is not None:
             self._workers.close()
             self._workers = None
+        return reports
 
     def close(self) -> None:
         """Let workers wait for the next search; speculative fits of dropped configurations may be under way."""
@@ -137,7 +131,7 @@ class ProcessPool(FuturePool):
             journal.close()
         self._flying.clear()
         self._journals.clear()
-        super().close()
+        self._experiment = None
         if self._workers is not None:
             with suppress(OSError):  # Windows keeps what is mapped; it goes with the folder
                 (self._workers.folder / f"{self._token}.data").unlink()
