@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import weakref
+from concurrent.futures import Future
 from pathlib import Path
 
 import joblib
@@ -477,6 +478,31 @@ def test_a_process_that_cannot_start_is_said(monkeypatch, tmp_path):
 
 def _ends(folder):
     os._exit(3)
+
+
+def test_workers_that_end_together_before_they_have_started_count_once(tmp_path):
+    """A moment without memory may end all of them; they are started again."""
+
+    class Ended:
+        folder = tmp_path
+        pids = close = staticmethod(set)
+
+    def broken():
+        pool._workers = Ended()
+        for key in range(2):
+            pool._journals[key], pool._flying[key] = processes._Journal(tmp_path / f"{key}"), broken_future()
+            pool._inbox.put(key)
+        return pool.wait(0)
+
+    def broken_future():
+        future = Future()
+        future.set_exception(processes.BrokenProcessPool("{SIGKILL(-9)}"))
+        return future
+
+    pool = processes.ProcessPool(2, {})
+    assert [report.death for report in broken()] == ["SIGKILL(-9)"] * 2
+    with pytest.raises(SoberError, match="before they have started"):
+        broken()
 
 
 # ---- what a fit leaves behind ---------------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ class FuturePool(Pool):
 
     def __init__(self, n_workers: int) -> None:
         super().__init__(n_workers)
-        # Keys of batches that are done. An interrupt cannot break it, as it can what `concurrent.futures.wait` locks.
+        # Keys of batches that are done. Ctrl-C during `concurrent.futures.wait` could leave futures locked.
         self._inbox: queue.SimpleQueue[int] = queue.SimpleQueue()
 
     @abstractmethod
@@ -143,7 +143,7 @@ class FuturePool(Pool):
 
     def stop(self) -> list[Report]:
         """Cancel all batches; those under way run to their end where they are, and nothing looks at them."""
-        for future in list(self._flying.values()):
+        for future in self._flying.values():
             future.cancel()
         return super().stop()
 

@@ -91,6 +91,13 @@ class ProcessPool(FuturePool):
             self._read_at = monotonic()
             reports += [Report(key, self._journals[key].read(), is_done=False) for key in self._flying]
         if deaths:  # all workers are ended, and all batches come back
+            self._n_false_starts = 0 if self._workers is None or self._workers.pids() else self._n_false_starts + 1
+            if self._n_false_starts >= MAX_FALSE_STARTS:
+                raise SoberError(
+                    "E602",
+                    f"Worker processes end before they have started ({deaths[0]}); standard error may say why. "
+                    "Use n_jobs=1, or threads with joblib.parallel_config('threading').",
+                )
             reports += [Report(report.key, report.outcomes, death=deaths[0]) for report in self.stop()]
         return reports
 
@@ -104,15 +111,7 @@ class ProcessPool(FuturePool):
         if not isinstance(error, BrokenProcessPool):
             return ""
         codes = re.search(r"\{(.+)\}", str(error))
-        death = "ended" if codes is None else codes.group(1)
-        self._n_false_starts = 0 if self._workers is None or self._workers.pids() else self._n_false_starts + 1
-        if self._n_false_starts >= MAX_FALSE_STARTS:
-            raise SoberError(
-                "E602",
-                f"Worker processes end before they have started ({death}); standard error may say why. "
-                "Use n_jobs=1, or threads with joblib.parallel_config('threading').",
-            )
-        return death
+        return "ended" if codes is None else codes.group(1)
 
     def stop(self) -> list[Report]:
         """End all workers, with the programs that their fits started; return what was in their journals."""
