@@ -5,6 +5,7 @@ import logging
 import os
 import time
 import warnings
+from concurrent.futures import Future
 from types import SimpleNamespace
 
 import joblib
@@ -119,6 +120,22 @@ def test_a_batch_that_dask_loses_is_handed_out_again(client, monkeypatch):
     assert parts(found) == parts(alone)
 
 
+def test_what_had_come_back_when_the_scheduler_died_is_kept():
+    client = SimpleNamespace(status="closed")
+    pool, made, lost = DaskPool(SimpleNamespace(client=client, effective_n_jobs=lambda n: 2)), Future(), Future()
+    made.set_result(["an outcome"])
+    lost.cancel()
+    for key, future in enumerate((made, lost)):
+        pool._flying[key] = future
+        pool._inbox.put(key)
+    first, second = pool.wait(0)
+    assert (first.outcomes, first.death) == (["an outcome"], "")
+    assert second.death == "CancelledError"
+    with pytest.raises(SoberError, match="the scheduler does not answer") as error:  # where it is tried again
+        pool.submit(2, ())
+    assert error.value.code == "E602"
+
+
 def _is_empty():
     return not work._opened
 
@@ -161,7 +178,9 @@ def test_a_cluster_without_workers_is_told(absent_at):
     def nobody(*args, **options):
         raise TimeoutError("No valid workers found")
 
-    client = SimpleNamespace(**{"wait_for_workers": lambda *a, **k: None, "scatter": print, absent_at: nobody})
+    client = SimpleNamespace(
+        status="running", **{"wait_for_workers": lambda *a, **k: None, "scatter": print, absent_at: nobody}
+    )
     backend = SimpleNamespace(client=client, effective_n_jobs=lambda n: 2)
     pool = DaskPool(backend)
     with pytest.raises(SoberError, match="E602"), pool.opened(None, 1):

@@ -1,9 +1,11 @@
 """Processes of this machine: deaths cost a retry, and a killer is named."""
 
 import os
+import threading
 
 import numpy as np
 import pytest
+from sklearn.pipeline import Pipeline
 
 from sobercv.errors import SoberError, SoberWarning
 from sobercv.training import Configuration, Experiment, MemoryStore, Plan, Problem, make_pool
@@ -81,4 +83,22 @@ def test_what_workers_cannot_be_given_is_said_in_a_sentence(how, words):
     experiment, store = Experiment(problem, Sizes(), LABELS), MemoryStore(problem, plan, 1)
     with pytest.raises(SoberError, match=words) as error:
         race(experiment, [Configuration(0)], plan, pool=make_pool(2), store=store)
+    assert error.value.code == "E602"
+
+
+class Bound(Sizes):
+    """Can be cloned, and not be sent."""
+
+    def __init__(self):
+        super().__init__()
+        self.lock = threading.Lock()
+
+
+def test_a_configuration_that_cannot_be_sent_is_said_in_a_sentence():
+    problem = Problem.build(np.zeros((20, 1)), np.arange(20) % 2, task="classification")
+    plan, configurations = Plan.build(problem, 2), [Configuration(0, {"model": Bound()})]
+    experiment = Experiment(problem, Pipeline([("model", Sizes())]), LABELS)
+    race(experiment, configurations, plan, pool=make_pool(1), store=MemoryStore(problem, plan, 1))
+    with pytest.raises(SoberError, match="cannot be sent to worker processes: TypeError: cannot pickle") as error:
+        race(experiment, configurations, plan, pool=make_pool(2), store=MemoryStore(problem, plan, 1))
     assert error.value.code == "E602"

@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sobercv.errors import SoberWarning
-from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, kept_outcomes, make_pool
+from sobercv.training import Experiment, MemoryStore, Plan, Problem, Stop, expand, kept_outcomes, make_pool
 from sobercv.training.fit_queue import FitQueue
 from sobercv.training.pool.base import Report, SerialPool, ThreadPool
 from sobercv.training.race import race
@@ -51,10 +51,6 @@ class Eager(SerialPool):
         super().__init__()
         self.n_workers, self.n_speculative = 1 + n_speculative, 0
 
-    @property
-    def n_free(self):
-        return self.n_workers - len(self._flying)
-
     def submit(self, key, batch, is_speculative=False):
         self.n_speculative += is_speculative
         super().submit(key, batch, is_speculative)
@@ -74,7 +70,7 @@ def rule(predictions, index):
     return Decision(~gone, np.select([who == 1, gone], [0.0, 1.0], 0.5))
 
 
-def run(pool, raise_errors=False, path=None, folder="", wait_for=0):
+def run(pool, raise_errors=False, path=None, folder="", wait_for=0, **more):
     """Race four columns; fits of the last wait until so many fits of the others have begun."""
     problem = Problem.build(X, Y, task="classification")
     plan = Plan.build(problem, 5)
@@ -83,7 +79,7 @@ def run(pool, raise_errors=False, path=None, folder="", wait_for=0):
     store = MemoryStore(problem, plan, 4)
     experiment = Experiment(problem, Sign(folder=str(folder)), LABELS, raise_errors)
     cache = kept_outcomes(path, experiment, configurations, plan, 0)
-    return store, race(experiment, configurations, plan, pool=pool, store=store, cache=cache, rule=rule)
+    return store, race(experiment, configurations, plan, pool=pool, store=store, cache=cache, rule=rule, **more)
 
 
 def same(first, second):
@@ -219,6 +215,32 @@ def test_a_configuration_that_kills_its_worker_is_named_and_the_others_finish():
     assert log.status.tolist() == ["finished", "failed", "dropped", "finished"]
     assert pool.alone[-1] == (1, {1})  # tried alone, and then never again
     assert sum(n == 1 for n, _ in pool.alone) <= 2
+
+
+class Interrupted(Eager):
+    """A pool that hears Ctrl-C after one fit, when another one has been made that was not reported yet."""
+
+    n_waits = n_late = 0
+
+    def wait(self, seconds):
+        self.n_waits += 1
+        if self.n_waits == 2:
+            raise KeyboardInterrupt
+        return super().wait(seconds)
+
+    def stop(self):
+        reports = [Report(key, list(outcomes)) for key, outcomes in self._flying.items()]
+        self.n_late += sum(len(report.outcomes) for report in reports)
+        super().stop()
+        return reports
+
+
+def test_what_was_made_when_ctrl_c_came_is_kept(tmp_path):
+    pool, path = Interrupted(1), tmp_path / "run.sqlite"
+    _, log = run(pool, path=path, stop=Stop())
+    assert pool.n_late == 1
+    assert (log.stopped, log.n_fits) == ("interrupted", 2)
+    assert run(SerialPool(), path=path)[1].n_recalled == 2
 
 
 def test_an_error_in_a_thread_is_met_here():

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import count
-from math import inf
 from time import monotonic, perf_counter
 
 import numpy as np
@@ -23,7 +23,7 @@ from .fit.space import Configuration
 from .fit.task import Experiment, Outcome, Place, Task, failed
 from .keep.cache import OutcomeCache
 from .pool.base import Pool, Report
-from .pool.batches import Batch, by_split, cut, without
+from .pool.batches import Batch, cut
 
 #: The longest that the queue waits before it looks at clocks and workers, in seconds.
 LOOK_SECONDS = 1.0
@@ -49,7 +49,7 @@ class FitQueue:
         self._configurations, self._rounds = configurations, rounds
         self._order = list(configurations)  # whose speculative fits come first
         self._keys = count()  # of batches; none is used twice
-        self._flying: dict[int, Batch] = {}  # what has been submitted and not come back
+        self._flying: dict[int, dict[Place, Task]] = {}  # what has been submitted and not come back, by batch
         self._waiting: deque[Batch] = deque()
         self._suspects: deque[Batch] = deque()  # one of them may have killed a worker
         self._alone: int | None = None  # the key of the suspect that is being tried
@@ -67,31 +67,37 @@ class FitQueue:
     def run(self, tasks: Sequence[Task], index: int) -> Iterator[list[Outcome]]:
         """Iterate over outcomes of round `index` as they come; pass each list to `take`. Ends early at the deadline."""
         self._due = {task.place for task in tasks}
-        flying, missing = self._under_way(), list[Task]()
+        flying, missing = set[Place]().union(*self._flying.values()), list[Task]()
         for task in tasks:
-            known = self._known(task)
+            known = self.held.pop(task.place, None)
+            if known is None and self.cache is not None:
+                known = self.cache.recall(task)
+                if known is not None and known.failure is not None and self.experiment.raise_errors:
+                    known = None  # an error that is to be raised must be met again, not read
+                self.n_recalled += known is not None
+            if known is None and task.configuration.index in self._given_up:
+                known = failed(self.experiment, task, _DIED)
             if known is not None:
                 yield [known]
             elif task.place not in flying:
                 missing.append(task)
-        if self.pool.cuts:
-            in_time = self.until is None  # against the clock, the order of the tasks counts
-            self._waiting = deque(cut(self.experiment, missing, self.pool.n_workers, self._seconds, in_time))
-        else:
-            self._waiting = deque(by_split(missing))
+        in_time = self.until is None  # against the clock, the order of the tasks counts
+        n_pieces = max(self.pool.n_workers, self.pool.per_worker)  # a cluster of one worker reports whole batches
+        self._waiting = deque(cut(self.experiment, missing, n_pieces, self._seconds, in_time))
         later = self._later(index)
-        try:
-            while self._due and (self.until is None or perf_counter() < self.until):
-                self._hand_out(later)
-                left = LOOK_SECONDS if self.until is None else self.until - perf_counter()
-                outcomes = self._understand(self.pool.wait(min(max(left, 0.0), LOOK_SECONDS))) + self._end_late()
-                if outcomes:
-                    yield outcomes
-            if self._due:
-                yield [outcome for report in self._stop() for outcome in report.outcomes]
-        finally:
-            if self._due:
-                self._stop()
+        while self._due and (self.until is None or perf_counter() < self.until):
+            self._hand_out(later)
+            left = LOOK_SECONDS if self.until is None else self.until - perf_counter()
+            outcomes = self._understand(self.pool.wait(min(max(left, 0.0), LOOK_SECONDS)))
+            if self.pool.fit_timeout is not None:
+                outcomes += self._end_late(self.pool.fit_timeout)
+            if outcomes:
+                yield outcomes
+
+    def rest(self) -> Iterator[list[Outcome]]:
+        """Where a round was broken off, end what is under way; iterate over what had come back until then."""
+        if self._due:
+            yield [outcome for report in self.pool.stop() for outcome in report.outcomes]
 
     def take(self, outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
         """Store outcomes that are new; iterate over those of this round, and hold the others."""
@@ -104,36 +110,21 @@ class FitQueue:
             else:
                 self.held[outcome.place] = outcome
 
-    # ---- before a round ------------------------------------------------------------------------------------------
-    def _known(self, task: Task) -> Outcome | None:
-        """Return an outcome that needs no fit: a speculative one, a stored one, or the failure of a killer."""
-        if task.place in self.held:
-            return self.held.pop(task.place)
-        found = None if self.cache is None else self.cache.recall(task)
-        # An error that is to be raised must be met again, not read.
-        if found is not None and not (found.failure is not None and self.experiment.raise_errors):
-            self.n_recalled += 1
-            return found
-        return failed(self.experiment, task, _DIED) if task.configuration.index in self._given_up else None
-
-    def _under_way(self) -> set[Place]:
-        return {task.place for batch in self._flying.values() for task in batch}
-
     def _later(self, index: int) -> Iterator[Task]:
         """Iterate over speculative fits: of the rounds after this one, round by round."""
         # An error that is to be raised must be one that the race meets; against the clock, only this round counts.
         if self.experiment.raise_errors or self.until is not None or self.pool.n_workers == 1:
             return
-        known = self._under_way() | self.held.keys()
+        known = set(self.held).union(*self._flying.values())
         for split in (split for splits in self._rounds[index + 1 :] for split in splits):
             for task in (Task(split, c) for c in self._order if c.index not in self._given_up):
                 if task.place not in known and (self.cache is None or self.cache.recall(task) is None):
                     yield task
 
-    # ---- during a round ------------------------------------------------------------------------------------------
     def _hand_out(self, later: Iterator[Task]) -> None:
         """Submit what the pool has room for."""
-        while self.pool.n_free > 0 and self._alone is None and not (self._suspects and self._flying):
+        room = self.pool.n_workers * self.pool.per_worker
+        while len(self._flying) < room and self._alone is None and not (self._suspects and self._flying):
             key, is_speculative = next(self._keys), False
             if self._suspects:  # they are tried alone
                 batch, self._alone = self._suspects.popleft(), key
@@ -143,7 +134,7 @@ class FitQueue:
                 batch, is_speculative = (task,), True
             else:
                 break
-            self._flying[key] = batch
+            self._flying[key] = {task.place: task for task in batch}
             self.pool.submit(key, batch, is_speculative)
 
     def _understand(self, reports: Sequence[Report]) -> list[Outcome]:
@@ -157,57 +148,52 @@ class FitQueue:
                 "it may have been busy with are tried again.",
             )
         for report in reports:
+            batch = self._flying[report.key]
+            for outcome in report.outcomes:
+                batch.pop(outcome.place, None)
+                self._seconds[outcome.configuration] = outcome.fit_seconds + outcome.predict_seconds
             outcomes += report.outcomes
-            self._seconds.update((o.configuration, o.fit_seconds + o.predict_seconds) for o in report.outcomes)
-            rest = without(self._flying.pop(report.key), report.outcomes)
             if not report.is_done:
-                self._flying[report.key] = rest
                 continue
-            was_alone, self._alone = self._alone == report.key, None if self._alone == report.key else self._alone
-            outcomes += self._try_again(self._still_due(rest), was_alone)
+            del self._flying[report.key]
+            was_alone = report.key == self._alone
+            if was_alone:
+                self._alone = None
+            if left := self._still_due(batch):
+                outcomes += self._try_again(left, was_alone)
         return outcomes
 
-    def _still_due(self, batch: Batch) -> Batch:
+    def _still_due(self, batch: dict[Place, Task]) -> Batch:
         """Return what this round needs: a speculative fit that was lost is made when its round comes."""
-        return tuple(task for task in batch if task.place in self._due)
+        return tuple(task for place, task in batch.items() if place in self._due)
 
     def _try_again(self, batch: Batch, was_alone: bool) -> list[Outcome]:
         """Handle what a dead worker has left: a suspect; one that dies alone is split, and a single fit has failed."""
         if not was_alone:
-            self._suspects.extend([batch] if batch else [])
-        elif len(batch) > 1:
+            self._suspects.append(batch)
+            return []
+        if len(batch) > 1:
             self._suspects.extendleft((task,) for task in reversed(batch))
-        elif batch:
-            killer = batch[0].configuration.index  # all its fits of this round have failed
-            self._given_up.add(killer)
-            rest = (task for other in (*self._waiting, *self._suspects) for task in other)
-            lost = [batch[0], *(task for task in rest if task.configuration.index == killer)]
-            outcomes = [failed(self.experiment, task, _DIED) for task in lost]
-            for batches in (self._waiting, self._suspects):
-                left = [without(other, outcomes) for other in batches]
-                batches.clear()
-                batches.extend(filter(None, left))
-            return outcomes
-        return []
+            return []
+        lost, killer = list(batch), batch[0].configuration.index  # all its fits of this round have failed
+        self._given_up.add(killer)
+        for batches in (self._waiting, self._suspects):
+            lost += [task for other in batches for task in other if task.configuration.index == killer]
+            left = [tuple(task for task in other if task.configuration.index != killer) for other in batches]
+            batches.clear()
+            batches.extend(filter(None, left))
+        return [failed(self.experiment, task, _DIED) for task in lost]
 
-    def _end_late(self) -> list[Outcome]:
+    def _end_late(self, limit: float) -> list[Outcome]:
         """End the fits that take too long; what was under way beside them is submitted again."""
-        limit = inf if self.pool.fit_timeout is None else self.pool.fit_timeout
         begun, now = [self.pool.begun(key) for key in self._flying], monotonic()
         late = {place for since, places in begun if now - since >= limit for place in places}
         if not late:
             return []
-        before, outcomes = dict(self._flying), list[Outcome]()
-        reason = Unusable("timed out", f"it took longer than fit_timeout={limit:g} seconds and was ended.")
-        for report in self._stop():
-            rest = without(before[report.key], report.outcomes)
-            ended = [failed(self.experiment, task, reason, limit) for task in rest if task.place in late]
-            outcomes += report.outcomes + ended
-            rest = self._still_due(without(rest, ended))
-            self._waiting.extendleft([rest] if rest else [])
-        return outcomes
-
-    def _stop(self) -> list[Report]:
-        """End everything that is under way."""
+        ended = [batch.pop(place) for batch in self._flying.values() for place in late & batch.keys()]
+        outcomes = self._understand([replace(report, is_done=False) for report in self.pool.stop()])
+        self._waiting.extendleft(filter(None, map(self._still_due, self._flying.values())))
         self._flying, self._alone = {}, None
-        return self.pool.stop()
+        came = {outcome.place for outcome in outcomes}  # at the last moment
+        reason = Unusable("timed out", f"it took longer than fit_timeout={limit:g} seconds and was ended.")
+        return outcomes + [failed(self.experiment, task, reason, limit) for task in ended if task.place not in came]

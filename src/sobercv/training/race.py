@@ -9,8 +9,9 @@ import builtins
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from itertools import chain
 from time import perf_counter
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
@@ -31,20 +32,10 @@ from .stopping import Stop
 UNREACHED = "it was not fitted before max_seconds was over."
 
 
-class Decision(Protocol):
-    """What a drop rule answers, in the order of the predictions' configurations."""
-
-    @property
-    def keep(self) -> Array:
-        """Which stay, bool [C]."""
-
-    @property
-    def p(self) -> Array:
-        """How sure the rule is that each is worse than the best, float [C]."""
-
-
-#: Asked after each round with the predictions so far and the number of the round; None keeps all.
-DropRule = Callable[[Predictions, int], Decision | None]
+#: Asked after each round with the predictions so far and the number of the round. It answers, in the order of the
+#: predictions' configurations, with `keep` (which stay, bool [C]) and `p` (how sure it is that each is worse than the
+#: best, float [C]); None keeps all.
+DropRule = Callable[[Predictions, int], Any]
 
 
 @dataclass(eq=False)
@@ -137,7 +128,7 @@ def race(
                 seconds = (store.fit_seconds + store.predict_seconds).sum(axis=1) / store.done.sum(axis=1).clip(1)
                 configurations = sorted(configurations, key=lambda c: seconds[c.index])
             tasks = _missing(log, store, splits, configurations)
-            for outcomes in stop.watch(queue.run(tasks, index)) if tasks else ():
+            for outcomes in chain(stop.watch(queue.run(tasks, index)), queue.rest()) if tasks else ():
                 for outcome in queue.take(outcomes):
                     store.record(outcome)
                     tell(Fitted(outcome.configuration, outcome.repeat, outcome.fold, outcome.failure is None))
@@ -178,7 +169,7 @@ def _missing(
 
 def _set_aside(log: RaceLog, failures: Mapping[int, Failure]) -> list[tuple[int, Failure]]:
     """Take the failed out of the race; where none is left, raise what happened first."""
-    new = [(c, failure) for c, failure in failures.items() if c not in log.failures]
+    new = [(c, failure) for c, failure in sorted(failures.items()) if c not in log.failures]
     log.failures.update(new)
     log.status[[c for c, _ in new]] = "failed"
     if not log.finishers.any():
@@ -191,7 +182,7 @@ def _set_aside(log: RaceLog, failures: Mapping[int, Failure]) -> list[tuple[int,
     return new
 
 
-def _drop(log: RaceLog, decision: Decision | None, index: int, doubt: Array) -> list[tuple[int, float]]:
+def _drop(log: RaceLog, decision: Any, index: int, doubt: Array) -> list[tuple[int, float]]:
     """Take out what the rule does not keep; `doubt` says how sure it was, when it spoke last, of each."""
     if decision is None:
         return []

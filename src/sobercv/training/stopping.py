@@ -17,15 +17,9 @@ class Stop:
 
     The first Ctrl-C, SIGTERM or SIGHUP breaks off the fits that are under way, but never the recording of an outcome;
     the second one ends the program's work at once, as Ctrl-C always does. SIGTERM and SIGHUP end the process when the
-    race has been left, as they would have without it; a command inside of `signals.terminable` goes on instead.
-
-    Parameters
-    ----------
-    max_seconds : float, optional
-        From now on. Fits in other processes of this machine are ended then; elsewhere it is looked at whenever
-        something comes back.
-    catch_signals : bool
-        Whether these signals end the race instead of the program.
+    race has been left, as they would have without it; a command inside of `signals.terminable` goes on instead. Without
+    `catch_signals` they end the program. At the end of `max_seconds`, from now on, fits in other processes of this
+    machine are ended; elsewhere the clock is looked at whenever something comes back.
     """
 
     def __init__(self, max_seconds: float | None = None, catch_signals: bool = True) -> None:
@@ -77,8 +71,6 @@ class Stop:
             if self._again or not self.catch_signals:
                 raise
             self.reason = self.reason or ("terminated" if isinstance(interrupt, Terminated) else "interrupted")
-        finally:
-            getattr(outcomes, "close", lambda: None)()
 
     def is_time(self) -> bool:
         """Whether the race is to end here."""

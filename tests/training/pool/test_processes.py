@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import weakref
+from concurrent.futures import Future
 from pathlib import Path
 
 import joblib
@@ -373,6 +374,39 @@ def test_many_searches_leave_nothing_behind():
     assert after == before
 
 
+def test_of_workers_that_are_given_back_at_once_one_pool_stays():
+    """A search can end in another thread while the workers of an earlier one are being ended."""
+
+    class Waiting:
+        def __init__(self, meanwhile=lambda: None):
+            self.meanwhile, self.is_closed = meanwhile, False
+
+        def close(self):
+            self.is_closed = True
+            self.meanwhile()
+
+    processes._end_idle()
+    second, third = Waiting(), Waiting()
+    first = Waiting(lambda: processes._give_back(second, []))
+    for workers in (first, third):
+        processes._give_back(workers, [])
+    try:
+        assert [workers for workers in (first, second, third) if not workers.is_closed] == processes._idle
+        assert len(processes._idle) == 1
+    finally:
+        for workers in (first, second, third):
+            workers.taken.set()
+        processes._idle.clear()
+
+
+def test_a_batch_that_is_given_up_before_it_begins_leaves_no_file(tmp_path):
+    journal = processes._Journal(tmp_path / "token-1.journal")
+    journal.close()
+    with pytest.raises(FileNotFoundError):
+        processes._run(str(tmp_path), "token", b"", str(journal.path))
+    assert not any(tmp_path.iterdir())
+
+
 def test_joblib_s_own_workers_are_left_alone():
     def pids():
         return set(joblib.Parallel(2)(joblib.delayed(os.getpid)() for _ in range(8)))
@@ -435,13 +469,40 @@ def test_a_process_that_cannot_start_is_said(monkeypatch, tmp_path):
     monkeypatch.undo()
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     monkeypatch.setattr(multiprocessing.spawn, "_python_exe", "/nowhere/python")
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
     with pytest.raises(SoberError, match="cannot be started") as error:
         run(COLUMNS, 2)
     assert error.value.code == "E602"
+    assert not any(tmp_path.iterdir())
 
 
 def _ends(folder):
     os._exit(3)
+
+
+def test_workers_that_end_together_before_they_have_started_count_once(tmp_path):
+    """A moment without memory may end all of them; they are started again."""
+
+    class Ended:
+        folder = tmp_path
+        pids = close = staticmethod(set)
+
+    def broken():
+        pool._workers = Ended()
+        for key in range(2):
+            pool._journals[key], pool._flying[key] = processes._Journal(tmp_path / f"{key}"), broken_future()
+            pool._inbox.put(key)
+        return pool.wait(0)
+
+    def broken_future():
+        future = Future()
+        future.set_exception(processes.BrokenProcessPool("{SIGKILL(-9)}"))
+        return future
+
+    pool = processes.ProcessPool(2, {})
+    assert [report.death for report in broken()] == ["SIGKILL(-9)"] * 2
+    with pytest.raises(SoberError, match="before they have started"):
+        broken()
 
 
 # ---- what a fit leaves behind ---------------------------------------------------------------------------------------

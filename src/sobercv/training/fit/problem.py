@@ -30,6 +30,8 @@ class Problem:
 
     def __post_init__(self) -> None:
         self.n_samples, self.task, self.classes = len(self.target.values), self.target.task, self.target.classes
+        shape: tuple[int, ...] = getattr(self.X, "shape", ())
+        self.is_square = len(shape) == 2 and shape[0] == shape[1]  # only then X may be a matrix between samples
 
     @classmethod
     def build(
@@ -79,22 +81,17 @@ class Problem:
             return self
         return replace(self, target=Target.read(self.y, self.task, pos_label=pos_label))
 
-    def fit_arguments(self, rows: Array) -> dict[str, Any]:
-        """Cut `sample_weight` and `fit_params` to the rows that a fit sees."""
-        given = dict(self.fit_params)
+    def fit_arguments(self, rows: Array, step: str = "") -> dict[str, Any]:
+        """Cut `sample_weight` and `fit_params` to the rows that a fit sees: all, or those of one step of a pipeline."""
+        given, start = dict(self.fit_params), f"{step}__" if step else ""
         if self.sample_weight is not None and self.weighted_fit:
             given.setdefault("sample_weight", self.sample_weight)
-        return self.cut(given, rows)
+        meant = {name.removeprefix(start): value for name, value in given.items() if name.startswith(start)}
+        return self.cut(meant, rows)
 
     def cut(self, given: Mapping[str, Any], rows: Array) -> dict[str, Any]:
         """Cut what has one entry per sample to some rows; all else stays as it is."""
         return {name: take(v, rows) if _is_column(v, self.n_samples) else v for name, v in given.items()}
-
-    @property
-    def is_square(self) -> bool:
-        """Whether X has as many columns as rows: only then it may be a matrix between samples."""
-        shape: tuple[int, ...] = getattr(self.X, "shape", ())
-        return len(shape) == 2 and shape[0] == shape[1]
 
     def is_pairwise_for(self, estimator: Any) -> bool:
         """Whether X is a square matrix between samples in the eyes of this estimator."""

@@ -49,12 +49,7 @@ NOTHING = "nothing"
 
 
 class Unusable(Exception):
-    """An answer that cannot be used; `kind` is the kind of failure that it becomes."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(kind, message)
-        self.kind = kind
-        self.message = message
+    """An answer that cannot be used: the kind of failure that it becomes, and what is wrong."""
 
 
 def responses_of(problem: Problem, fitted: Any, X: Any, n: int, wanted: Wanted) -> Mapping[str, Array]:
@@ -122,8 +117,7 @@ def _formed(problem: Problem, fitted: Any, method: str, raw: Array, n: int) -> A
         if reason is not None:
             raise Unusable("not finite", f"{method} gave {reason}")
         return numbers
-    columns = _columns(fitted, problem.classes)
-    aligned = _aligned(numbers, columns, len(problem.classes), method == "predict_proba")
+    aligned = _aligned(fitted, numbers, problem.classes, method == "predict_proba")
     if aligned is None:
         raise Unusable("wrong shape", f"{method} gave shape {given} for {n} samples of {len(problem.classes)} classes.")
     if method == "predict_proba":
@@ -147,25 +141,19 @@ def _labels(raw: Array, classes: Array) -> Array:
     raise Unusable("unknown label", f"predict gave the label {strange!r}, which is not among the classes.")
 
 
-def _columns(fitted: Any, classes: Array) -> Array:
-    """Return where the estimator's classes stand among those of the target.
+def _aligned(fitted: Any, numbers: Array, classes: Array, are_probabilities: bool) -> Array | None:
+    """Return numbers in the order of the target's classes; None where they cannot be placed.
 
-    An estimator that does not name them, or has names of its own, is taken to keep them sorted.
+    An estimator that does not name its classes, or has names of its own, is taken to keep them sorted. Probabilities
+    are [n, K] ([n] for a single class), 0 for a class without training rows. Decisions are [n] for two classes and
+    [n, K] for more; a class without training rows cannot be placed.
     """
-    for known in (getattr(fitted, "classes_", None), np.sort(classes)):
-        named = np.asarray(known)
-        places = codes_among(named, classes) if named.ndim == 1 else None
+    columns, n_classes = np.arange(len(classes)), len(classes)  # where the estimator's classes stand among these
+    for known in (np.asarray(getattr(fitted, "classes_", None)), np.sort(classes)):
+        places = codes_among(known, classes) if known.ndim == 1 else None
         if places is not None:
-            return places
-    return np.arange(len(classes))
-
-
-def _aligned(numbers: Array, columns: Array, n_classes: int, are_probabilities: bool) -> Array | None:
-    """Return numbers in the order of the classes; None where they cannot be placed.
-
-    Probabilities are [n, K] ([n] for a single class), 0 for a class without training rows. Decisions are [n] for two
-    classes and [n, K] for more; a class without training rows cannot be placed.
-    """
+            columns = places
+            break
     if are_probabilities and n_classes == 1:
         return numbers if numbers.ndim == 1 else None
     if not are_probabilities:

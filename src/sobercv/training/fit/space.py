@@ -17,18 +17,10 @@ from ...errors import SoberError, also
 
 @dataclass(frozen=True, eq=False)
 class Configuration:
-    """One setting of an estimator's parameters.
+    """One setting of an estimator's parameters."""
 
-    Attributes
-    ----------
-    index : int
-        Its number, equal to its row in scikit-learn's `cv_results_`.
-    params : dict
-        What goes to `set_params`.
-    """
-
-    index: int
-    params: Mapping[str, Any] = field(default_factory=dict)
+    index: int  # its row in scikit-learn's `cv_results_`
+    params: Mapping[str, Any] = field(default_factory=dict)  # what goes to `set_params`
 
     def __repr__(self) -> str:
         return f"Configuration({self.index}, {dict(self.params)!r})"
@@ -40,20 +32,12 @@ def expand(
     seed: int = 0,
     estimator: Any = None,
 ) -> list[Configuration]:
-    """List the configurations of a search space.
+    """List the configurations of a search space; every parameter name is checked against the estimator, if given.
 
-    Parameters
-    ----------
-    space : dict or list of dicts, or list of Configuration
-        Parameter names to sequences of values or, with `n_iter`, to distributions. A list unites several grids.
-        Whole steps are values too: ``{"model": [SVC()], "model__C": [1, 10]}``. The configurations of a
-        space that was listed before are taken as they are, numbered anew.
-    n_iter : int, optional
-        Draw that many configurations at random, as scikit-learn's `RandomizedSearchCV` does with this seed.
-    seed : int
-    estimator : estimator, optional
-        Where given, every parameter name is checked against it.
-
+    A space maps names to sequences of values or, with `n_iter`, to distributions; a list unites several. Whole steps
+    are values too: ``{"model": [SVC()], "model__C": [1, 10]}``. Configurations that were listed before are taken as
+    they are, numbered anew. `n_iter` of them are drawn at random, as scikit-learn's `RandomizedSearchCV` does with
+    this seed.
     """
     if n_iter is None and isinstance(space, list) and space and all(isinstance(c, Configuration) for c in space):
         chosen: Iterable[Mapping[str, Any]] = [configuration.params for configuration in space]

@@ -29,10 +29,10 @@ from sklearn.pipeline import Pipeline
 from ...containers import Array
 from ...forests import Forests, GrownForest
 from .plan import Split
-from .problem import Problem, take
+from .problem import take
 from .response import Unusable, method_of, responses_of
 from .space import Configuration
-from .task import Experiment, Outcome, Place, Rows, Task, build, failed
+from .task import Asks, Experiment, Outcome, Place, Rows, Task, build, failed
 
 #: One key for each step but the last; equal keys mean equal steps. Empty for an estimator that is fitted whole.
 Keys = tuple[Any, ...]
@@ -61,11 +61,21 @@ def fit_predict(
 
 
 def prefix_keys(experiment: Experiment, configurations: Sequence[Configuration]) -> list[Keys]:
-    """Return, for each configuration, the keys of its pipeline's first steps: the parameters that are set on each."""
+    """Return, for each configuration, the keys of its pipeline's first steps: the parameters that are set on each.
+
+    They are empty where fitting the pipeline is more than fitting its steps in turn.
+    """
+    estimator, problem = experiment.estimator, experiment.problem
     # Scorers of fitted models receive the whole pipeline, not its last step.
-    if experiment.asks is not None or not _is_plain(experiment.problem, experiment.estimator):
+    is_plain = experiment.asks is None and type(estimator) is Pipeline and len(estimator.steps) > 1
+    if not is_plain or problem.is_square or estimator.memory is not None or estimator.verbose:
         return [()] * len(configurations)
-    names = [name for name, _ in experiment.estimator.steps]
+    names = [name for name, _ in estimator.steps]
+    given = problem.fit_arguments(np.arange(0))
+    are_routed = given and get_config().get("enable_metadata_routing", False)
+    are_meant = all("__" in name and name.partition("__")[0] in names for name in given)
+    if are_routed or not are_meant or getattr(estimator, "transform_input", None) is not None:
+        return [()] * len(configurations)
     seen: dict[int, Any] = {}  # pickles by identity: grids repeat the same objects
     keys: list[Keys] = []
     for configuration in configurations:
@@ -79,18 +89,6 @@ def prefix_keys(experiment: Experiment, configurations: Sequence[Configuration])
                 parts[step].append((parameter, _key(configuration.params[parameter], seen)))
         keys.append(tuple(tuple(parts[name]) for name in names[:-1]) if parts else ())
     return keys
-
-
-def _is_plain(problem: Problem, estimator: Any) -> bool:
-    """Whether fitting this pipeline is no more than fitting its steps in turn."""
-    if type(estimator) is not Pipeline or len(estimator.steps) < 2 or problem.is_square:
-        return False
-    if estimator.memory is not None or estimator.verbose or getattr(estimator, "transform_input", None) is not None:
-        return False
-    arguments, steps = problem.fit_arguments(np.arange(0)), {name for name, _ in estimator.steps}
-    if arguments and get_config().get("enable_metadata_routing", False):
-        return False
-    return all("__" in name and name.partition("__")[0] in steps for name in arguments)
 
 
 def _key(value: Any, seen: dict[int, Any]) -> Any:
@@ -161,7 +159,8 @@ class _Walk:
         if step is None:
             return train, test
         with self.clock("fit"):
-            y, arguments = take(self.problem.y, self.split.train), self.arguments(name)
+            y = take(self.problem.y, self.split.train)
+            arguments = self.problem.fit_arguments(self.split.train, name)
             if hasattr(step, "fit_transform"):
                 train = step.fit_transform(train, y, **arguments)
             else:
@@ -171,29 +170,31 @@ class _Walk:
 
     def finish(self, task: Task, step: Any = None, name: str = "", rows: Any = None, digest: Any = None) -> Outcome:
         """Fit and ask a whole estimator, or the last step on rows, unless an equal one has answered for these rows."""
-        problem, split, columns, key = self.problem, self.split, None, None
+        problem, split, model, key, columns = self.problem, self.split, step, None, None
         responses: Mapping[str, Array]
         answers: Mapping[str, float] = {}
-
-        def held_out() -> Any:
-            return take(problem.X, split.test, columns) if rows is None else rows[1]
-
         try:
             with self.clock("fit"):
-                if step is None:
-                    model, arguments = build(self.experiment.estimator, task.configuration.params), self.arguments()
+                arguments = problem.fit_arguments(split.train, name)
+                if rows is None:
+                    model = build(self.experiment.estimator, task.configuration.params)
                     columns = split.train if problem.is_pairwise_for(model) else None
-                    train = take(problem.X, split.train, columns)
+                    rows = [take(problem.X, side, columns) for side in (split.train, split.test)]
                 else:
-                    model, train, arguments = step, rows[0], self.arguments(name)
-                    key = _model_key(model, train, self.has_rivals)
+                    key = _model_key(model, rows[0], self.has_rivals)
                 responses = {name: values.copy() for name, values in self.known.get((digest, key), {}).items()}
                 if not responses:
-                    model = self.fit(model, train, arguments, held_out)
+                    y, grown = take(problem.y, split.train), None
+                    if self.can_grow and not arguments:
+                        grown = self.forests.grown(model, rows[0], y, lambda: rows[1])  # it answers for these rows
+                    if grown is None:
+                        model.fit(rows[0], *(() if y is None else (y,)), **arguments)
+                    model = model if grown is None else grown
             with self.clock("predict"):
                 if not responses:
-                    responses = responses_of(problem, model, held_out(), len(split.test), self.experiment.wanted)
-                    answers = self.answers(model, columns)
+                    responses = responses_of(problem, model, rows[1], len(split.test), self.experiment.wanted)
+                    if self.experiment.asks is not None:
+                        answers = self.answers(model, self.experiment.asks, columns)
                     if key is not None:
                         self.known[digest, key] = responses
             outcome = Outcome(task.configuration.index, split.repeat, split.fold, responses, answers=answers)
@@ -201,31 +202,14 @@ class _Walk:
             outcome = failed(self.experiment, task, error)
         return self.timed(outcome)
 
-    def fit(self, model: Any, X: Any, arguments: Mapping[str, Any], held_out: Callable[[], Any]) -> Any:
-        """Fit a model in place and return it, or a forest grown in its place that answers for the rows held out."""
-        y = take(self.problem.y, self.split.train)
-        if self.can_grow and not arguments:
-            grown = self.forests.grown(model, X, y, held_out)
-            if grown is not None:
-                return grown
-        model.fit(X, *(() if y is None else (y,)), **arguments)
-        return model
-
-    def answers(self, fitted: Any, columns: Array | None) -> Mapping[str, float]:
+    def answers(self, fitted: Any, asks: Asks, columns: Array | None) -> Mapping[str, float]:
         """Ask a fitted model what the experiment asks beside predictions; raises `Unusable`."""
-        if self.experiment.asks is None:
-            return {}
         sides = (partial(Rows.of, self.problem, side, columns) for side in (self.split.test, self.split.train))
-        answers = dict(self.experiment.asks(fitted, *sides))
+        answers = dict(asks(fitted, *sides))
         for name, value in answers.items():
             if not isfinite(value):
                 raise Unusable("not finite", f"{name} of the fitted model is {value}.")
         return answers
-
-    def arguments(self, name: str = "") -> dict[str, Any]:
-        """Return the arguments of `fit`, or those that are meant for one step."""
-        given, start = self.problem.fit_arguments(self.split.train), f"{name}__" if name else ""
-        return {key.removeprefix(start): value for key, value in given.items() if key.startswith(start)}
 
     @contextmanager
     def clock(self, kind: str) -> Iterator[None]:

@@ -132,7 +132,8 @@ def failed(experiment: Experiment, task: Task, error: BaseException, seconds: fl
         raise error
     repeat, fold, index = task.place
     if isinstance(error, Unusable):
-        failure = Failure(error.kind, error.message, "", repeat, fold)
+        kind, message = error.args
+        failure = Failure(kind, message, "", repeat, fold)
         if experiment.raise_errors:
             raise SoberError("E315", f"Configuration {index} failed in {failure}") from None
     else:

@@ -46,28 +46,14 @@ _FAILURE = ("kind", "message", "error", "traceback")
 
 @dataclass(frozen=True, eq=False)
 class Manifest:
-    """Fingerprints of everything that an outcome depends on: what a stored run is a run of.
+    """Fingerprints of everything that an outcome depends on: what a stored run is a run of."""
 
-    Two may be united where one extends the other: more splits, more configurations.
-
-    Attributes
-    ----------
-    data, code, versions : mapping of str to str
-        Digests of X, y and what goes with them, and of the user's own modules; versions of Python and packages.
-    asked : mapping of str to (digest, text)
-        What else must be the same: the estimator, what scoring asks of it, the seed.
-    splits : sequence of str
-        A key for each split, of its training and test rows, in the order of the plan.
-    configurations : mapping of str to str
-        From a key to the parameters, in the order of the indices.
-    """
-
-    data: Mapping[str, str]
-    code: Mapping[str, str]
-    versions: Mapping[str, str]
-    asked: Mapping[str, Sequence[str]]
-    splits: Sequence[str]
-    configurations: Mapping[str, str]
+    data: Mapping[str, str]  # digests of X, y and what goes with them
+    code: Mapping[str, str]  # digests of the user's own modules
+    versions: Mapping[str, str]  # of Python and packages
+    asked: Mapping[str, Sequence[str]]  # digest and text of what else must be the same
+    splits: Sequence[str]  # a key for each split, of its training and test rows, in the order of the plan
+    configurations: Mapping[str, str]  # from a key to the parameters, in the order of the indices
 
     @classmethod
     def build(cls, experiment: Experiment, configurations: Sequence[Configuration], plan: Plan, seed: int) -> Manifest:
@@ -91,11 +77,6 @@ class Manifest:
         code, packages = code_of(modules)
         splits = [fingerprint((split.train, split.test), set())[:16] for split in plan.splits]
         return cls(data, code, versions(packages), asked, splits, keyed)
-
-    @property
-    def seed(self) -> int:
-        """The root seed."""
-        return int(self.asked["the seed"][0])
 
     def differences(self, now: Manifest) -> list[str]:
         """Say in what `now` differs from this stored run, unless it goes on with it or extends it."""
@@ -121,11 +102,6 @@ class Manifest:
             n = len(self.configurations)
             found.append(f"the grid ({len(gone)} of {n} stored configurations are not in it, the first is {gone[0]})")
         return found
-
-    def united(self, now: Manifest) -> Manifest:
-        """Return the manifest of the file once `now` has joined the stored run."""
-        splits = max(self.splits, now.splits, key=len)
-        return replace(now, splits=splits, versions={**self.versions, **now.versions})
 
     def to_json(self) -> bytes:
         """Write as a text; `Manifest(**json.loads(text))` reads it."""
@@ -188,7 +164,7 @@ def stored_seed(path: Any) -> int | None:
     try:
         with closing(_File(os.fspath(path))) as file:
             held = file.manifest()
-            return None if held is None else held.seed
+            return None if held is None else int(held.asked["the seed"][0])
     except SoberError as error:
         if error.code == "E505":
             return None  # said when the file is opened
@@ -211,15 +187,9 @@ def _checked(path: Any) -> str:
 
 
 class OutcomeCache:
-    """Outcomes of one run, on disk. The file is open, and locked, while this is entered.
+    """Outcomes of one run in a file, which is open, and locked, while this is entered.
 
-    Parameters
-    ----------
-    path : str
-        Made where it does not exist.
-    plan : Plan
-    manifest : Manifest
-        What the file must be a run of, or what extends it.
+    The file is made where it does not exist; else it must hold the run of the manifest, or one that this extends.
     """
 
     def __init__(self, path: str, plan: Plan, manifest: Manifest) -> None:
@@ -243,7 +213,9 @@ class OutcomeCache:
                         f"{self.path} holds another run; what differs is {', and '.join(differences)}. Repeat the call "
                         "that made it, or name another file.",
                     )
-                body = held.united(self.manifest).to_json()
+                now = self.manifest  # it may have more splits or configurations, or fewer splits
+                splits, known = max(held.splits, now.splits, key=len), {**held.versions, **now.versions}
+                body = replace(now, splits=splits, versions=known).to_json()
                 if body != held.to_json():
                     self._file.run("UPDATE manifest SET body = ?, checksum = ?", (body, _checksum(body)))
             self._stored = set(self._file.run("SELECT configuration, split FROM outcomes"))

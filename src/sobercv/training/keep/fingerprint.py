@@ -20,7 +20,15 @@ from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from os.path import dirname, sep
 from pathlib import Path
-from types import CodeType, FunctionType, GetSetDescriptorType, MappingProxyType, MemberDescriptorType, ModuleType
+from types import (
+    CellType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MappingProxyType,
+    MemberDescriptorType,
+    ModuleType,
+)
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -141,7 +149,7 @@ class _Hasher(NumpyHasher):  # type: ignore[misc]
         home, read = obj.__globals__, dict[str, Any]()
         if not is_in_file(str(home.get("__name__"))):
             read = {key: home[key] for key in _names(obj.__code__) if key in home}
-        held = [cell.cell_contents for cell in obj.__closure__ or () if _is_full(cell)]
+        held = [cell.cell_contents for cell in obj.__closure__ or () if cell != CellType()]  # an empty one has none
         return name, _instructions(obj.__code__), obj.__defaults__, obj.__kwdefaults__, held, vars(obj), read
 
 
@@ -169,12 +177,6 @@ def _names(code: CodeType) -> set[str]:
 def _instructions(code: CodeType) -> tuple[Any, ...]:
     inner = [_instructions(each) if isinstance(each, CodeType) else each for each in code.co_consts]
     return code.co_code, code.co_names, code.co_varnames, code.co_exceptiontable, inner
-
-
-def _is_full(cell: Any) -> bool:
-    with suppress(ValueError):
-        return cell.cell_contents is not cell
-    return False
 
 
 # ---- where code is --------------------------------------------------------------------------------------------------

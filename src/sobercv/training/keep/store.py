@@ -5,7 +5,6 @@ What it returns depends on which outcomes it holds, not on the order in which th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,35 +19,18 @@ from ..fit.task import Failure, Outcome
 
 
 class MemoryStore:
-    """Keeps everything in arrays that are made when the first outcome tells their shape; responses have `dtype`.
-
-    Attributes
-    ----------
-    done : bool array [C, splits]
-        Which fits have an outcome, failures included.
-    fit_seconds, predict_seconds : float array [C, splits]
-        0 where not done.
-    answers : dict of str to float array [C, splits]
-        What else was asked of the fitted models; NaN where there is none.
-    """
+    """Keeps everything in arrays that are made when the first outcome tells their shape; responses have `dtype`."""
 
     def __init__(self, problem: Problem, plan: Plan, n_configurations: int, dtype: Any = np.float64) -> None:
-        self.problem = problem
-        self.plan = plan
-        self.dtype = np.dtype(dtype)
+        self.problem, self.plan, self.dtype = problem, plan, np.dtype(dtype)
         shape = (n_configurations, plan.n_splits)
-        self.done: Array = np.zeros(shape, bool)
-        self.fit_seconds: Array = np.zeros(shape)
+        self.done: Array = np.zeros(shape, bool)  # which fits have an outcome, failures included
+        self.fit_seconds: Array = np.zeros(shape)  # 0 where not done
         self.predict_seconds: Array = np.zeros(shape)
-        self.answers: dict[str, Array] = {}
-        self._failures: dict[int, tuple[int, Failure]] = {}
+        self.answers: dict[str, Array] = {}  # [C, splits], what else was asked of the models; NaN where there is none
+        self.failures: dict[int, Failure] = {}  # the first, in the order of the plan, of each that failed
         self._tensors: dict[str, Array] = {}  # [C, R, N(, K)]: one configuration's column is contiguous
         self._given: dict[str, Array] = {}  # bool [C, splits]: not every model has what is only kept
-
-    @property
-    def failures(self) -> Mapping[int, Failure]:
-        """The first failure, in the order of the plan, of each configuration that failed."""
-        return {index: failure for index, (_, failure) in sorted(self._failures.items())}
 
     def record(self, outcome: Outcome) -> None:
         """Keep one outcome."""
@@ -56,9 +38,9 @@ class MemoryStore:
         self.fit_seconds[index, position] = outcome.fit_seconds
         self.predict_seconds[index, position] = outcome.predict_seconds
         if outcome.failure is not None:
-            earlier = self._failures.get(index)
-            if earlier is None or position < earlier[0]:
-                self._failures[index] = position, outcome.failure
+            earlier = self.failures.get(index)
+            if earlier is None or position < self.plan.positions[earlier.repeat, earlier.fold]:
+                self.failures[index] = outcome.failure
         else:
             rows = self.plan.splits[position].test
             for name, values in outcome.responses.items():
@@ -78,7 +60,7 @@ class MemoryStore:
         `alive` is bool [C]; a response that some of them lack is left out.
         """
         keep = np.ones(len(self.done), bool) if alive is None else np.array(alive, bool)
-        keep[list(self._failures)] = False
+        keep[list(self.failures)] = False
         configurations = np.flatnonzero(keep)
         if not len(configurations) or not (self._tensors or self.answers):
             raise SoberError("E315", "No configuration has predictions yet; fit at least one that does not fail.")

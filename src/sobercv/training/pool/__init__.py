@@ -6,7 +6,7 @@ from joblib import cpu_count, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from ...errors import SoberError
-from ...threads import THREAD_VARIABLES, thread_shares
+from ...threads import thread_shares
 from .base import Pool, SerialPool, ThreadPool
 from .clusters import DaskPool, RayPool
 from .processes import ProcessPool, call_in_process
@@ -22,26 +22,20 @@ def make_pool(n_jobs: int | None = None, fit_timeout: float | None = None, is_li
     """
     backend, n_workers = get_active_backend()[0], int(effective_n_jobs(n_jobs))
     kind = type(backend).__name__
-    if n_workers == 1 and kind != "DaskDistributedBackend":  # dask sends work away even when it has one worker only
-        if not is_limited and fit_timeout is None:
-            return SerialPool()
-        return ProcessPool(1, _thread_limits(backend, 1), fit_timeout)
-    if fit_timeout is not None and kind in ("ThreadingBackend", "DaskDistributedBackend", "RayBackend"):
-        raise SoberError(
-            "E114",
-            f"`fit_timeout` needs processes of this machine, which can be ended; joblib's context asks for {kind}. "
-            "Leave the context out, or fit_timeout.",
-        )
-    if kind == "ThreadingBackend":
-        return ThreadPool(n_workers)
-    if kind == "DaskDistributedBackend":
-        return DaskPool(backend)
-    if kind == "RayBackend":
-        return RayPool(n_workers, backend)
-    return ProcessPool(n_workers, _thread_limits(backend, n_workers), fit_timeout)
-
-
-def _thread_limits(backend: object, n_workers: int) -> dict[str, str]:
-    """Return the environment variables that share the cores of this machine among workers, as joblib does."""
-    given = getattr(backend, "inner_max_num_threads", None)
-    return dict.fromkeys(THREAD_VARIABLES, str(given)) if given is not None else thread_shares(n_workers, cpu_count())
+    if n_workers > 1 or kind == "DaskDistributedBackend":  # dask sends work away even when it has one worker only
+        if fit_timeout is not None and kind in ("ThreadingBackend", "DaskDistributedBackend", "RayBackend"):
+            raise SoberError(
+                "E114",
+                f"`fit_timeout` needs processes of this machine, which can be ended; joblib's context asks for {kind}. "
+                "Leave the context out, or fit_timeout.",
+            )
+        if kind == "ThreadingBackend":
+            return ThreadPool(n_workers)
+        if kind == "DaskDistributedBackend":
+            return DaskPool(backend)
+        if kind == "RayBackend":
+            return RayPool(n_workers, backend)
+    elif not is_limited and fit_timeout is None:
+        return SerialPool()
+    given, limits = getattr(backend, "inner_max_num_threads", None), thread_shares(n_workers, cpu_count())  # as joblib
+    return ProcessPool(n_workers, limits if given is None else dict.fromkeys(limits, str(given)), fit_timeout)

@@ -38,14 +38,14 @@ class Report:
 class Pool(ABC):
     """Workers that fit. Open it once around a race."""
 
-    n_workers = 1
-    cuts = True  # whether the fits of a round are cut into batches for several workers
+    per_worker = 1  # how many batches each worker has at hand
     fit_timeout: float | None = None  # seconds after which the queue ends a fit; only where `begun` is known
 
-    def __init__(self) -> None:
+    def __init__(self, n_workers: int = 1) -> None:
+        self.n_workers = n_workers
         self._flying: dict[int, Any] = {}  # what has been submitted and not come back, by key
-        self._common: Any = None  # the experiment, and the surroundings of its fits
-        self._token = ""  # of what is in common: workers open it once
+        self._experiment: Any = None
+        self._token = uuid4().hex  # of what all fits have in common: workers open it once
 
     @contextmanager
     def opened(self, experiment: Experiment, n_fits: int) -> Iterator[Pool]:
@@ -57,15 +57,13 @@ class Pool(ABC):
         self.n_workers = min(self.n_workers, max(n_fits, 1))
         with one_blas_thread():
             try:
-                self._common, self._token = (experiment, Surroundings.here()), uuid4().hex
+                self._experiment = experiment
                 yield self
+            except BaseException:
+                self.stop()  # at once, whatever is under way
+                raise
             finally:
                 self.close()
-
-    @property
-    def n_free(self) -> int:
-        """How many batches may be submitted now without waiting behind others."""
-        return self.n_workers - len(self._flying)
 
     @abstractmethod
     def submit(self, key: int, batch: Batch, is_speculative: bool = False) -> None:
@@ -87,16 +85,14 @@ class Pool(ABC):
     def close(self) -> None:
         """Let workers go. They forget the data when they are idle."""
         self.stop()
-        self._common = None
+        self._experiment = None
 
 
 class SerialPool(Pool):
     """Runs fits in the thread that waits for them; a fit under way cannot be ended."""
 
-    cuts = False
-
     def submit(self, key: int, batch: Batch, is_speculative: bool = False) -> None:
-        self._flying[key] = fit_predict(self._common[0], batch)
+        self._flying[key] = fit_predict(self._experiment, batch)
 
     def wait(self, seconds: float) -> list[Report]:
         key, outcomes = next(iter(self._flying.items()))
@@ -111,9 +107,9 @@ class FuturePool(Pool):
     """A pool over `concurrent.futures`; subclasses submit, and know by which errors a worker's death is told."""
 
     def __init__(self, n_workers: int) -> None:
-        super().__init__()
-        self.n_workers = n_workers
-        self._inbox: queue.SimpleQueue[int] = queue.SimpleQueue()  # keys of batches that are done
+        super().__init__(n_workers)
+        # Keys of batches that are done. Ctrl-C during `concurrent.futures.wait` could leave futures locked.
+        self._inbox: queue.SimpleQueue[int] = queue.SimpleQueue()
 
     @abstractmethod
     def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
@@ -147,13 +143,9 @@ class FuturePool(Pool):
 
     def stop(self) -> list[Report]:
         """Cancel all batches; those under way run to their end where they are, and nothing looks at them."""
-        flying = list(self._flying.values())
-        for future in flying:
-            self._cancel(future)
+        for future in self._flying.values():
+            future.cancel()
         return super().stop()
-
-    def _cancel(self, future: Any) -> None:
-        future.cancel()
 
 
 class ThreadPool(FuturePool):
@@ -168,7 +160,8 @@ class ThreadPool(FuturePool):
     def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
         future: Future[list[Outcome]] = Future()
         future.set_running_or_notify_cancel()
-        threading.Thread(target=_serve, args=(future, batch, *self._common), daemon=True, name="sober-fit").start()
+        arguments = (future, batch, self._experiment, Surroundings.here())
+        threading.Thread(target=_serve, args=arguments, daemon=True, name="sober-fit").start()
         return future
 
 

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from ..fit.steps import Keys, prefix_keys
-from ..fit.task import Experiment, Outcome, Task
+from ..fit.task import Experiment, Task
 
 Batch = tuple[Task, ...]
 
@@ -24,10 +24,12 @@ def cut(
     Where the seconds that a fit of each configuration has taken so far are all known, batches are cut to equal times,
     and long ones come first, so that workers become idle together at the end; else they keep the order given.
     """
-    splits = by_split(tasks)
+    splits = [tuple(part) for _, part in groupby(tasks, attrgetter("split"))]
     if len(splits) > AT_MOST * n_workers:  # very many small ones: whole ones, several a message
         size = -(-len(splits) // (AT_MOST * n_workers))
         return [tuple(chain(*splits[i : i + size])) for i in range(0, len(splits), size)]
+    if n_workers == 1:
+        return splits
     configurations = list({task.configuration.index: task.configuration for split in splits for task in split}.values())
     keys = {c.index: key for c, key in zip(configurations, prefix_keys(experiment, configurations), strict=True)}
     is_known = seconds.keys() >= keys.keys()
@@ -44,11 +46,6 @@ def cut(
             parts += _even([(task,) for task in group], weight, share / WHERE_COSTLY) if is_costly else [group]
         batches += _even(parts, weight, share / WHERE_FREE)
     return sorted(batches, key=weight, reverse=True) if is_known and longest_first else batches
-
-
-def by_split(tasks: Iterable[Task]) -> list[Batch]:
-    """Return one batch per split."""
-    return [tuple(part) for _, part in groupby(tasks, attrgetter("split"))]
 
 
 def _even(parts: Sequence[Batch], weight: Callable[[Batch], float], size: float) -> list[Batch]:
@@ -72,9 +69,3 @@ def _alike(split: Batch, keys: Mapping[int, Keys]) -> list[Batch]:
         return [rank.setdefault(prefix, len(rank)) for prefix in prefixes]
 
     return [tuple(group) for _, group in groupby(sorted(split, key=place), place)]
-
-
-def without(batch: Batch, outcomes: Iterable[Outcome]) -> Batch:
-    """Return what is left of a batch when some outcomes are there."""
-    there = {outcome.place for outcome in outcomes}
-    return tuple(task for task in batch if task.place not in there)

@@ -68,19 +68,18 @@ def _gone(name: str, reason: str) -> SoberError:
 class DaskPool(ClusterPool):
     """Workers of the dask cluster that joblib's context names; `backend` is joblib's."""
 
+    per_worker = 2
+
     def __init__(self, backend: Any) -> None:
         super().__init__(int(backend.effective_n_jobs(-1)))
         self.client, self._backend = backend.client, backend
         self._options = {"pure": False, **getattr(backend, "submit_kwargs", {})}
         self._n_idle = 0
 
-    @property
-    def n_free(self) -> int:
-        """Twice as many batches as workers: each has the next one at hand."""
-        return 2 * self.n_workers - len(self._flying)
-
     def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
-        raw, packed = as_bytes(batch), [] if self._data else pack(self._common)
+        if self.client.status != "running":
+            raise _gone("dask", "is gone (the scheduler does not answer)")
+        raw, packed = as_bytes(batch), [] if self._data else pack(self._experiment)
         try:
             if packed:  # all workers receive the data, once
                 self.client.wait_for_workers(1, timeout=WAIT_FOR_DASK)  # after a death, until one has started again
@@ -94,12 +93,6 @@ class DaskPool(ClusterPool):
         except Exception as error:  # of many types, in each release of dask others
             raise _gone("dask", f"is gone ({type(error).__name__}: {error})") from error
         return future
-
-    def wait(self, seconds: float) -> list[Report]:
-        reports = super().wait(seconds)
-        if any(report.death for report in reports) and self.client.status != "running":
-            raise _gone("dask", "is gone (the scheduler does not answer)")
-        return reports
 
     def _look(self) -> list[Report]:
         if self.client.status != "running":
@@ -119,33 +112,32 @@ class RayPool(ClusterPool):
     """Workers of the ray cluster that this process is connected to; `backend` is joblib's."""
 
     def __init__(self, n_workers: int, backend: Any) -> None:
+        import ray
+
         super().__init__(n_workers)
-        self._options = {"max_retries": 0, **(getattr(backend, "ray_remote_args", None) or {})}
+        self.ray, self._options = ray, {"max_retries": 0, **(getattr(backend, "ray_remote_args", None) or {})}
         self._missing_since = 0.0
 
     def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
-        import ray
-
         try:
             if not self._data:
-                self._data = [ray.put(part) for part in pack(self._common)]
-            remote = ray.remote(run_packed).options(**self._options)
+                self._data = [self.ray.put(part) for part in pack(self._experiment)]
+            remote = self.ray.remote(run_packed).options(**self._options)
             future: Future[list[Outcome]] = remote.remote(self._token, as_bytes(batch), *self._data).future()
-        except ray.exceptions.RayError as error:
+        except self.ray.exceptions.RayError as error:
             raise _gone("ray", f"is gone ({type(error).__name__})") from error
         return future
 
     def _look(self) -> list[Report]:
-        import ray
-
-        alive = [node["Resources"] for node in ray.nodes() if node["Alive"]] if ray.is_initialized() else []
+        nodes = self.ray.nodes() if self.ray.is_initialized() else []
+        alive = [node["Resources"] for node in nodes if node["Alive"]]
         has_room = any(node.get("CPU", 0) > 0 for node in alive)
         self._missing_since = 0.0 if has_room else self._missing_since or monotonic()
         if self._flying and not has_room and monotonic() - self._missing_since > WAIT_FOR_NODES:
             raise _gone("ray", f"has no node left that could fit, and none came in {WAIT_FOR_NODES} seconds")
         return []
 
-    def _cancel(self, future: Any) -> None:
-        import ray
-
-        ray.cancel(future.object_ref, force=True)
+    def stop(self) -> list[Report]:
+        for future in self._flying.values():
+            self.ray.cancel(future.object_ref, force=True)
+        return super().stop()

@@ -67,7 +67,7 @@ class ProcessPool(FuturePool):
     def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
         try:
             if self._workers is None:
-                packed = pack(self._common)
+                packed = pack(self._experiment)
                 self._workers = _take(self.n_workers, self._environment)
                 self._workers.share(self._token, packed)
             folder = self._workers.folder
@@ -91,8 +91,14 @@ class ProcessPool(FuturePool):
             self._read_at = monotonic()
             reports += [Report(key, self._journals[key].read(), is_done=False) for key in self._flying]
         if deaths:  # all workers are ended, and all batches come back
+            self._n_false_starts = 0 if self._workers is None or self._workers.pids() else self._n_false_starts + 1
+            if self._n_false_starts >= MAX_FALSE_STARTS:
+                raise SoberError(
+                    "E602",
+                    f"Worker processes end before they have started ({deaths[0]}); standard error may say why. "
+                    "Use n_jobs=1, or threads with joblib.parallel_config('threading').",
+                )
             reports += [Report(report.key, report.outcomes, death=deaths[0]) for report in self.stop()]
-            self._kill()
         return reports
 
     def _report(self, key: int, future: Future[list[Outcome]]) -> Report:
@@ -105,37 +111,26 @@ class ProcessPool(FuturePool):
         if not isinstance(error, BrokenProcessPool):
             return ""
         codes = re.search(r"\{(.+)\}", str(error))
-        death = "ended" if codes is None else codes.group(1)
-        self._n_false_starts = 0 if self._workers is None or self._workers.pids() else self._n_false_starts + 1
-        if self._n_false_starts >= MAX_FALSE_STARTS:
-            self._kill()
-            raise SoberError(
-                "E602",
-                f"Worker processes end before they have started ({death}); standard error may say why. "
-                "Use n_jobs=1, or threads with joblib.parallel_config('threading').",
-            )
-        return death
+        return "ended" if codes is None else codes.group(1)
 
     def stop(self) -> list[Report]:
-        """End all fits under way, with the programs that they started; return what was in their journals."""
-        reports = [Report(key, self._journals.pop(key).close()) for key in self._flying]
+        """End all workers, with the programs that their fits started; return what was in their journals."""
+        reports = [Report(key, journal.close()) for key, journal in self._journals.items()]
+        self._journals.clear()
         self._flying.clear()
-        if reports:
-            self._kill()
-        return reports
-
-    def _kill(self) -> None:
         if self._workers is not None:
             self._workers.close()
             self._workers = None
+        return reports
 
     def close(self) -> None:
         """Let workers wait for the next search; speculative fits of dropped configurations may be under way."""
         last = [future for future in self._flying.values() if not future.cancel()]
-        self._flying.clear()
         for journal in self._journals.values():
             journal.close()
-        super().close()
+        self._flying.clear()
+        self._journals.clear()
+        self._experiment = None
         if self._workers is not None:
             with suppress(OSError):  # Windows keeps what is mapped; it goes with the folder
                 (self._workers.folder / f"{self._token}.data").unlink()
@@ -144,10 +139,11 @@ class ProcessPool(FuturePool):
 
 
 class _Journal:
-    """What a worker has written about a batch."""
+    """What a worker has written about a batch. A batch whose file was removed is not begun any more."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        path.touch()
         self.begun: tuple[float, list[Place]] = (inf, [])
         self._offset = 0
 
@@ -203,7 +199,7 @@ def _run(folder: str, token: str, batch: bytes, journal: str) -> list[Outcome]:
         write(None)
 
     read = partial(joblib.load, os.path.join(folder, f"{token}.data"), mmap_mode="r")
-    with open(journal, "ab") as file:
+    with open(journal, "r+b") as file:
         run_batch(token, batch, read, begins, write)
     _note_code(Path(folder, f"{os.getpid()}.worker"))
     return []
@@ -246,10 +242,14 @@ class _Workers:
         self._guard: subprocess.Popen[bytes] | None = None
         if os.name == "posix":
             command = [sys.executable, "-I", "-S", guard.__file__, str(self.folder)]
-            self._guard = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, bufsize=0,
-                start_new_session=True,
-            )  # fmt: skip
+            try:
+                self._guard = subprocess.Popen(
+                    command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, bufsize=0,
+                    start_new_session=True,
+                )  # fmt: skip
+            except OSError:
+                self.close()
+                raise
 
     def share(self, token: str, packed: list[Array]) -> None:
         """Write the data where workers map it into memory."""
@@ -312,11 +312,12 @@ def _take(n_workers: int, environment: Mapping[str, str]) -> _Workers:
 
 def _give_back(workers: _Workers, last: list[Future[Any]]) -> None:
     """Let workers wait for the next search, for a while; `last` are fits that are still under way."""
-    _end_idle()
     workers.last, workers.taken = last, threading.Event()
-    with _lock:
-        _idle.append(workers)
+    with _lock:  # in one step: searches may end in several threads
+        others, _idle[:] = _idle[:], [workers]
     threading.Thread(target=_let_wait, args=(workers, last, workers.taken), daemon=True).start()
+    for each in others:
+        each.close()
 
 
 def _let_wait(workers: _Workers, last: list[Future[Any]], taken: threading.Event) -> None:

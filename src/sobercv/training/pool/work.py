@@ -24,7 +24,7 @@ from ...containers import Array
 from ...errors import SoberError
 from ...threads import one_blas_thread
 from ..fit.steps import Begins, fit_predict
-from ..fit.task import Outcome, error_text
+from ..fit.task import Experiment, Outcome, error_text
 
 try:
     import cloudpickle
@@ -57,11 +57,21 @@ class Surroundings:
             yield
 
 
-def pack(common: Any) -> list[Array]:
-    """Pickle what all fits have in common; return the pickle and the large buffers that it refers to, all as bytes.
+def as_bytes(thing: Any, **options: Any) -> bytes:
+    """Pickle, functions of the main script included; raises E602 where something cannot be pickled."""
+    try:
+        return bytes(cloudpickle.dumps(thing, protocol=5, **options))
+    except Exception as error:
+        raise SoberError(
+            "E602",
+            "The data or the estimator cannot be sent to worker processes: "
+            f"{type(error).__name__}: {error_text(error)}. "
+            "Use n_jobs=1 without a time limit, or threads with joblib.parallel_config('threading').",
+        ) from error
 
-    Raises E602 where it cannot be pickled.
-    """
+
+def pack(experiment: Experiment) -> list[Array]:
+    """Pickle what all fits have in common; return the pickle and the large buffers that it refers to, all as bytes."""
     large: list[Array] = []
 
     def stays_inside(buffer: pickle.PickleBuffer) -> bool:
@@ -71,21 +81,8 @@ def pack(common: Any) -> list[Array]:
         large.append(np.frombuffer(bare, np.uint8))
         return False
 
-    try:
-        head = cloudpickle.dumps(common, protocol=5, buffer_callback=stays_inside)
-    except Exception as error:
-        raise SoberError(
-            "E602",
-            "The data or the estimator cannot be sent to worker processes: "
-            f"{type(error).__name__}: {error_text(error)}. "
-            "Use n_jobs=1 without a time limit, or threads with joblib.parallel_config('threading').",
-        ) from error
+    head = as_bytes((experiment, Surroundings.here()), buffer_callback=stays_inside)
     return [np.frombuffer(head, np.uint8), *large]
-
-
-def as_bytes(thing: Any) -> bytes:
-    """Pickle something small, functions of the main script included."""
-    return bytes(cloudpickle.dumps(thing))
 
 
 _lock = threading.Lock()
