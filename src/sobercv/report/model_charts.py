@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from operator import attrgetter
 from time import monotonic, perf_counter
 from typing import Any, NamedTuple
 
@@ -115,11 +116,13 @@ def importance(
     except Exception as error:  # any estimator may raise anything; the rest of the report stands
         reason = f"the model refused shuffled data ({type(error).__name__}: {clean(error, 160)})"
         return (), left_out.format(reason)
-    measured = zip(columns, falls, strict=True)
-    bars = (Bar(names[c], float(f"{fall.mean():.6g}"), float(f"{fall.std():.6g}")) for c, fall in measured)
+    bars = [
+        Bar(names[column], float(f"{fall.mean():.6g}"), float(f"{fall.std():.6g}"))
+        for column, fall in zip(columns, falls, strict=True)
+    ]
     n, total = len(columns), len(names)
     chosen = f"{n} of {total:,} columns were shuffled, those that correlate most with the model's predictions. "
-    return tuple(sorted(bars, key=lambda bar: -bar.value)[:TOP]), (
+    return tuple(sorted(bars, key=attrgetter("value"), reverse=True)[:TOP]), (
         f"{chosen if n < total else ''}{f'The {TOP} largest of {n:,} columns. ' if n > TOP else ''}How "
         f"much the score ({within(metric_label(search.question_.first.name))}) falls when one column is shuffled "
         f"({f'{MOST_ROWS:,} of {n_rows:,} rows, ' if n_rows > MOST_ROWS else ''}mean of {count(times, 'shuffle')}; "
@@ -245,9 +248,9 @@ def coefficients(search: Any) -> tuple[Table, ...]:
     names = names if len(names) == len(weights) else [f"term {i + 1}" for i in range(len(weights))]
     intercept = np.ravel(getattr(last, "intercept_", ()))
     rows = [("(intercept)", f"{sign * float(intercept[0]):.4g}")] if len(intercept) == 1 else []
-    used = [(clean(name, 80), sign * float(w)) for name, w in zip(names, weights, strict=True) if w != 0]
-    rows += [(name, f"{w:.4g}") for name, w in sorted(used, key=lambda each: -abs(each[1]))]
-    zero = len(weights) - len(used)
+    largest_first = np.argsort(-np.abs(weights), kind="stable")
+    rows += [(clean(names[i], 80), f"{sign * weights[i]:.4g}") for i in largest_first if weights[i] != 0]
+    zero = int((weights == 0).sum())
     sentence = "Coefficients of the final model, on its columns as they were filled and scaled in training."
     sentence += "" if positive is None else f" What is above 0 speaks for {class_name(positive)}."
     sentence += f" {count(zero, 'term has', 'terms have')} a coefficient of 0." if zero else ""
