@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -106,10 +107,6 @@ def summarize_numbers(
 ) -> Summary:
     """Put all that takes no time into plain data: everything but charts of predictions and the final model."""
     first, log, rows = estimate_of(search), search.race_, configurations(search)
-    models = [row for row in rows if row.index in first.configurations and not row.params.startswith(BASELINE)]
-    base = min(models, key=lambda row: row.index, default=None)  # whether tuning beats a constant says nothing of it
-    compared = base and (base.index, f"the first {'configuration' if base.index == 0 else 'model'} ({base.params})")
-    made = _summary(list(search.estimate_.values()) if search.multimetric_ else [first], rows, compared or None)
     code = _NUMPY.sub(r"\1", f"{BaseEstimator.__repr__(search, N_CHAR_MAX=4000)}.fit(X, y)")
     race, rounds = race_of(search)
     has_rounds = len(log.alive_by_round) > 1
@@ -121,8 +118,8 @@ def summarize_numbers(
         )
     if any(row.wins and row.status == "dropped" for row in rows):
         note += " A dropped configuration can win a resample: it is judged only on the folds that it ran."
-    early, dropped = "", int((log.status == "dropped").sum())
-    if dropped:
+    early = ""
+    if dropped := sum(row.status == "dropped" for row in rows):
         early = f"; with early dropping, in the manner of BCED-CV (BBCD-CV): {count(dropped, 'configuration')} dropped"
     by_fold = search.question_.aggregate == "fold"
     rule = "mean over folds" if by_fold else "score of all out-of-sample predictions together"
@@ -135,6 +132,12 @@ def summarize_numbers(
     if hasattr(search, "best_estimator_"):
         timing["Models trained"] += ", the final one included"
         timing["Time of the final model"] = seconds(search.refit_time_)
+    # Whether tuning beats a constant says nothing of it.
+    models = (row for row in rows if row.index in first.configurations and not row.params.startswith(BASELINE))
+    compared = None
+    if base := next(models, None):
+        compared = base.index, f"the first {'configuration' if base.index == 0 else 'model'} ({base.params})"
+    made = _summary(list(search.estimate_.values()) if search.multimetric_ else [first], rows, compared)
     made = replace(
         made,
         title=clean(title or "Tuning report", 120),
@@ -222,8 +225,8 @@ def _summary(estimates: list[Estimate], rows: Sequence[ConfigurationRow], compar
         compared = index, "the first configuration" if index == 0 else f"configuration {index}, the first that is known"
     about, tuning = f"Configuration {first.winner}.", ""
     if share == share and tried > 1:
-        winners = int((np.asarray(first.win_counts) > 0).sum())
-        others = "no other ever won" if winners == 1 else f"{count(winners, 'configuration')} won at least once"
+        winners = count(int((np.asarray(first.win_counts) > 0).sum()), "configuration")
+        others = "no other ever won" if share == 1 else f"{winners} won at least once"
         about += f" It won {percent(share)} of the resamples; {others}."
     if first.judge_alone is not None and first.n_configurations > 1 and first.draws is not None:
         with suppress(SoberError):  # no draw judges it
@@ -232,6 +235,7 @@ def _summary(estimates: list[Estimate], rows: Sequence[ConfigurationRow], compar
         "Samples": 0 if first.n_folds else first.n_samples, "Groups": first.n_groups, "Folds": first.n_folds,
         "Repeats": first.n_repeats if first.n_repeats > 1 else 0, "Configurations": first.n_configurations,
     }  # fmt: skip
+    by_rank = sorted(rows, key=attrgetter("rank"))  # equal ranks stay in the order of their ids
     return Summary(
         title="Corrected score",
         task="",
@@ -247,7 +251,7 @@ def _summary(estimates: list[Estimate], rows: Sequence[ConfigurationRow], compar
         citation=CITATION,
         seed=first.seed or 0,
         command="",
-        configurations=tuple(sorted(rows, key=lambda row: (not row.is_winner, row.rank, row.index))),
+        configurations=tuple(sorted(by_rank, key=attrgetter("is_winner"), reverse=True)),
         table_note=SINGLE,
         promise=promise,
         tuning=tuning,
@@ -287,7 +291,7 @@ def with_charts(summary: Summary, search: Any, time: str = "time") -> Summary:
 
 def finished(summary: Summary, search: Any, notes: Iterable[Note] = ()) -> Summary:
     """Add the last notes, and list which configurations failed, where and why."""
-    failed, params = sorted(search.race_.failures.items()), configurations_in_words(search)
+    failed, params = sorted(search.race_.failures.items()), {row.index: row.params for row in summary.configurations}
     rows = [("Nr.", "Parameters", "Where", "Cause")]
     for c, failure in failed[:MOST_FAILURES]:
         where = f"fold {failure.fold + 1} of repeat {failure.repeat + 1}"
