@@ -127,11 +127,11 @@ class Evidence:
 
 def positive_of(table: Predictions) -> Any:
     """Return the positive one of two classes, by choice or by name, else the second; None where there are not two."""
-    if table.n_classes != 2 or table.classes is None:
+    labels, label = table.target.labels, table.target.positive_label
+    if len(labels) != 2:
         return None
-    classes, label = table.classes.tolist(), table.target.positive_label
-    label = obvious_positive(classes) if label is None else label
-    return classes[1] if label is None else label
+    label = obvious_positive(labels) if label is None else label
+    return labels[1] if label is None else label
 
 
 def binned(values: Array, seen: Array, most: int = 10) -> tuple[int, Array]:
