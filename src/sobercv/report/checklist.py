@@ -1,7 +1,7 @@
 """TRIPOD+AI, the checklist for reporting prediction models, filled in where the run knows the answer.
 
-An empty answer is for the authors to write. The items (tripod.txt) are those of Collins et al. (2024), BMJ 385, e078378,
-in a few words each.
+An empty answer is for the authors to write. The items (tripod.txt) are those of Collins et al. (2024), BMJ 385,
+e078378, in a few words each.
 """
 
 from __future__ import annotations

@@ -19,7 +19,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from ..containers import Array
 from ..errors import Note, SoberError
 from ..inference import Estimate
 from ..inference.estimate import METHODS
@@ -50,7 +49,8 @@ SELECTION = "How the number came about"
 MOST_FAILURES, MOST_CLASSES = 100, 8
 #: Resampling fewer groups shows too little of how they differ.
 FEW_GROUPS = 10
-_NUMPY = re.compile(r"np\.(?:float64|int64|bool_?|str_)\(([^()]*)\)")  # a number is enough, for readers
+#: What tells readers of code nothing: the types of numpy around numbers, and the addresses of functions.
+_NOISE = re.compile(r"np\.(?:float64|int64|bool_?|str_)\(([^()]*)\)| at 0x[0-9a-f]+")
 
 
 def summarize(
@@ -107,7 +107,7 @@ def summarize_numbers(
 ) -> Summary:
     """Put all that takes no time into plain data: everything but charts of predictions and the final model."""
     first, log, rows = estimate_of(search), search.race_, configurations(search)
-    code = _NUMPY.sub(r"\1", f"{BaseEstimator.__repr__(search, N_CHAR_MAX=4000)}.fit(X, y)")
+    code = _NOISE.sub(r"\1", f"{BaseEstimator.__repr__(search, N_CHAR_MAX=4000)}.fit(X, y)")
     race, rounds = race_of(search)
     has_rounds = len(log.alive_by_round) > 1
     note = SINGLE
@@ -168,15 +168,13 @@ def summarize_estimates(
     estimates = list(found.values()) if isinstance(found, Mapping) else [found]
     if not estimates:
         raise SoberError("E122", "There is no estimate to report. Pass what sobercv.correct or sobercv.bbc returned.")
-    first, wins = estimates[0], win_shares(estimates[0])
-    rank = np.argsort(np.argsort(-np.asarray(first.scores, float), kind="stable"), kind="stable") + 1
-    rows = [
-        ConfigurationRow(
-            index, clean(first._winner(), 300) if index == first.winner else f"configuration {index}", "finished",
-            index == first.winner, int(rank[i]), _known(first.scores, i), wins=_known(wins, i),
-        )
-        for i, index in enumerate(first.configurations.tolist())
-    ]  # fmt: skip
+    first = estimates[0]
+    rank = np.argsort(np.argsort(-first.scores, kind="stable"), kind="stable") + 1
+    known = (np.ma.masked_where(np.isnan(values), values).tolist() for values in (first.scores, win_shares(first)))
+    rows = []
+    for index, place, score, wins in zip(first.configurations.tolist(), rank.tolist(), *known, strict=True):
+        name = clean(first._winner(), 300) if index == first.winner else f"configuration {index}"
+        rows.append(ConfigurationRow(index, name, "finished", index == first.winner, place, score, wins=wins))
     made = _summary(estimates, rows, None)
     made = replace(made, title=clean(title or made.title, 120), command=clean(command or "", 4000))
     made = made.with_notes((*dict.fromkeys(note for estimate in estimates for note in estimate.notes), *judged(first)))
@@ -292,14 +290,14 @@ def with_charts(summary: Summary, search: Any, time: str = "time") -> Summary:
 def finished(summary: Summary, search: Any, notes: Iterable[Note] = ()) -> Summary:
     """Add the last notes, and list which configurations failed, where and why."""
     failed, params = sorted(search.race_.failures.items()), {row.index: row.params for row in summary.configurations}
-    rows = [("Nr.", "Parameters", "Where", "Cause")]
-    for c, failure in failed[:MOST_FAILURES]:
-        where = f"fold {failure.fold + 1} of repeat {failure.repeat + 1}"
-        cause = f"{clean(failure.error or failure.kind, 80)}: {clean(failure.message, 400)}"
-        rows.append((str(int(c)), params[c], where, cause))
+    rows = (
+        (str(int(c)), params[c], f"fold {failure.fold + 1} of repeat {failure.repeat + 1}",
+         f"{clean(failure.error or failure.kind, 80)}: {clean(failure.message, 400)}")
+        for c, failure in failed[:MOST_FAILURES]
+    )  # fmt: skip
     more = f"The first {MOST_FAILURES} of {len(failed)} are shown." if len(failed) > MOST_FAILURES else ""
-    tables = (Table("failures", "Failures", tuple(rows), more),) if failed else ()
-    return summary.with_notes(notes).with_section(Section("failures", "Failures", tables=tables))
+    table = Table("failures", "Failures", (("Nr.", "Parameters", "Where", "Cause"), *rows), more)
+    return summary.with_notes(notes).with_section(Section("failures", "Failures", tables=(table,)) if failed else None)
 
 
 # ---- facts ---------------------------------------------------------------------------------------------------------
@@ -353,6 +351,9 @@ def configurations(search: Any) -> tuple[ConfigurationRow, ...]:
     wins[estimate.configurations] = win_shares(estimate)
     # With tuned thresholds, what ranks.
     pooled = results.get(f"tuned_test_{tail}", results[f"pooled_test_{tail}"])
+    mean, spread = results[f"mean_test_{tail}"], results[f"std_test_{tail}"]
+    numbers = {"pooled": pooled, "mean": mean, "spread": spread, "wins": wins, "p": log.p}
+    known = {name: np.ma.masked_where(np.isnan(values), values).tolist() for name, values in numbers.items()}
     is_unfinished = (log.status == "finished") & (not search.is_complete_)
     return tuple(
         ConfigurationRow(
@@ -361,18 +362,9 @@ def configurations(search: Any) -> tuple[ConfigurationRow, ...]:
             status="still in the race" if is_unfinished[i] else str(log.status[i]),
             is_winner=i == search.best_index_,
             rank=int(results[f"rank_test_{tail}"][i]),
-            pooled=_known(pooled, i),
-            mean=_known(results[f"mean_test_{tail}"], i),
-            spread=_known(results[f"std_test_{tail}"], i),
-            wins=_known(wins, i),
             seconds=float(results["mean_fit_time"][i]),
             dropped_after=int(log.dropped_at[i]) + 1 if log.dropped_at[i] >= 0 else None,
-            p=_known(log.p, i),
+            **{name: values[i] for name, values in known.items()},
         )
         for i, params in enumerate(configurations_in_words(search))
     )
-
-
-def _known(values: Array, i: int) -> float | None:
-    value = float(values[i])
-    return None if value != value else value
