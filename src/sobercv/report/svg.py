@@ -132,6 +132,8 @@ def draw(chart: Chart) -> str:
         x, y = frame.x(mark.x), frame.y(mark.y)
         fits = x + 11 + 6.6 * len(mark.text) < frame.right
         place = (x + 11, y + 16) if fits else (frame.right, y + 20)
+        if all(at_y > y - 1 for line in chart.lines for _, at_y in frame.at(line.x, line.y)):  # no line is above a peak
+            place = place[0], y - 10
         marks.append(group(mark.text, element("circle", cx=x, cy=y, r=6, class_="hollow s2")))
         marks.append(text(mark.text, *place, "label mark-text", "start" if fits else "end"))
     # Half the width of a line that runs along the edge is within the area that is not cut off.
@@ -183,7 +185,7 @@ def _axes(frame: Frame, chart: Chart) -> list[str]:
     left, right, bottom, parts = frame.left, frame.right, frame.bottom, []
     middle = (frame.top + bottom) / 2
     is_whole = len(chart.series) > 1  # rounds and configurations
-    for v, words in ticks(frame.x_range, is_whole=is_whole):
+    for v, words in ticks(frame.x_range, 12 if is_whole else 5, is_whole):
         x, (top, kind) = frame.x(v), (frame.top, "grid") if chart.y_names else (bottom + 4, "axis")
         parts += [path([(x, top), (x, bottom)], kind), text(words, x, bottom + 17)]
     for i, name in enumerate(chart.y_names):
