@@ -38,6 +38,7 @@ EFFECT = (
     "does, not what causes the outcome."
 )
 EVERYWHERE: Any = slice(None)  # all rows
+NUMBERS = ("i", "u", "f", "b")  # kinds of dtypes: numbers and flags
 
 
 class Bar(NamedTuple):
@@ -135,19 +136,23 @@ def closest(X: Any, predicted: Array) -> Array:
     """Columns by how strongly they correlate with predictions, the closest first; text columns before all."""
     if predicted.dtype.kind not in "iufb":
         predicted = np.unique(predicted, return_inverse=True)[1]
-    numeric, strength = np.flatnonzero(is_numeric(X)), np.full(X.shape[1], np.inf)
+    numeric, strength = np.flatnonzero(np.isin(kinds(X), NUMBERS)), np.full(X.shape[1], np.inf)
     if len(numeric):
-        values = np.asarray(take(X, EVERYWHERE, numeric), np.float64)
-        filled = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(values)
+        filled = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(floats(X, numeric))
         targets = predicted.reshape(len(predicted), -1).astype(np.float64)
         strength[numeric] = np.abs(scale(filled).T @ scale(targets)).max(axis=1)
     return np.argsort(-strength, kind="stable")
 
 
-def is_numeric(X: Any) -> Array:
-    """Which columns hold numbers or flags, bool [P]."""
-    dtypes = X.dtypes if hasattr(X, "dtypes") else [X.dtype] * X.shape[1]
-    return np.array([dtype.kind in "iufb" for dtype in dtypes])
+def kinds(X: Any) -> list[str]:
+    """Return the kind of each column's dtype, as numpy's `dtype.kind`."""
+    return [dtype.kind for dtype in (X.dtypes if hasattr(X, "dtypes") else [X.dtype] * X.shape[1])]
+
+
+def floats(X: Any, columns: Array) -> Array:
+    """Return these columns as numbers [N, columns], NaN where missing."""
+    some = take(X, EVERYWHERE, columns)
+    return some.to_numpy(np.float64, na_value=np.nan) if hasattr(some, "iloc") else some.astype(np.float64)
 
 
 def column_names(X: Any) -> list[str]:
@@ -178,8 +183,8 @@ def importance_chart(bars: tuple[Bar, ...], sentence: str) -> Chart:
 def effects(search: Any, X: Any, labels: Iterable[str], max_seconds: float = math.inf) -> tuple[Chart, ...]:
     """Draw the partial dependence on the first few of these columns that hold numbers."""
     X = X if hasattr(X, "iloc") else np.asarray(X)
-    names, numeric, end = column_names(X), is_numeric(X), monotonic() + max_seconds
-    columns = [c for c in (names.index(label) for label in labels if label in names) if numeric[c]]
+    names, kind_of, end = column_names(X), kinds(X), monotonic() + max_seconds
+    columns = [c for c in (names.index(label) for label in labels if label in names) if kind_of[c] in NUMBERS]
     some = take(X, np.sort(seeds.generator(search.seed_, "effects").permutation(X.shape[0])[:N_ROWS]))
     methods = ("predict_proba", "decision_function") if search.predictions_.n_classes else ("predict",)
     predict = next(getattr(search, name) for name in methods if hasattr(search, name))
@@ -188,11 +193,10 @@ def effects(search: Any, X: Any, labels: Iterable[str], max_seconds: float = mat
     for column in columns[:N_COLUMNS]:
         if monotonic() > end:
             break
-        values = np.asarray(take(X, EVERYWHERE, np.array([column]))).ravel()
-        known = values.astype(np.float64)
+        known = floats(X, np.array([column])).ravel()
         known = known[np.isfinite(known)]
         places = np.unique(np.quantile(known, np.linspace(0.02, 0.98, N_PLACES))) if len(known) else known
-        places = places if values.dtype.kind == "f" else np.unique(np.round(places))
+        places = places if kind_of[column] == "f" else np.unique(np.round(places))
         if len(places) < 2:
             continue
         table, means = some.copy() if hasattr(some, "iloc") else some.astype(np.float64), []
