@@ -15,7 +15,7 @@ from ..errors import SoberError
 from . import svg
 from .checklist import checklist
 from .evidence import padded
-from .records import Chart, Summary, Whisker
+from .records import Chart, Section, Summary, Whisker
 from .tables import configurations_table, scores_table
 from .words import within
 
@@ -66,15 +66,14 @@ def to_html(summary: Summary) -> str:
         (i, name, hint, key) for i, (name, (hint, key)) in enumerate(COLUMNS.items())
         if key is None or any(getattr(row, key) is not None for row in rows)
     ]  # fmt: skip
-    # Lines that are to stand apart have a panel each, since bands on top of each other tell nothing.
-    panels = {
-        chart.name: [
-            replace(chart, name=f"{chart.name}-{i}", title=f"{chart.title}: {line.label}", lines=(line,),
-                    sentence=f"{line.text}. This class against the rest.")
-            for i, line in enumerate(chart.lines)
-        ] if chart.apart else [chart]
-        for chart in summary.charts
-    }  # fmt: skip
+    sections: list[tuple[Section, list[Chart]]] = [(section, []) for section in summary.sections]
+    for section, charts in sections:
+        for chart in section.charts:  # bands on top of each other tell nothing: lines apart have a panel each
+            charts += [
+                replace(chart, name=f"{chart.name}-{i}", title=f"{chart.title}: {line.label}", lines=(line,),
+                        sentence=f"{line.text}. This class against the rest.")
+                for i, line in enumerate(chart.lines)
+            ] if chart.apart else [chart]  # fmt: skip
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
         finalize=lambda value: _BREAKS.sub("\u00a0", value) if type(value) is str else value,
@@ -89,7 +88,7 @@ def to_html(summary: Summary) -> str:
     )  # fmt: skip
     made: str = environment.from_string(page).render(
         s=summary, score=score, rows=list(zip(rows, shown, strict=True)), columns=columns,
-        scale=scale, metrics=scores_table(summary), panels=panels, draw=svg.draw, key=svg.key,
+        scale=scale, metrics=scores_table(summary), sections=sections, draw=svg.draw, key=svg.key,
         checklist=None if summary.race is None else checklist(summary),
         policy=f"default-src 'none'; style-src 'sha256-{allowed[0]}'; script-src 'sha256-{allowed[1]}'; "
         "img-src data:; base-uri 'none'; form-action 'none'",
