@@ -158,10 +158,10 @@ def calibration(evidence: Evidence) -> Parts:
 
 def decision(evidence: Evidence) -> Parts:
     """Net benefit by threshold, and a table of sensitivity, specificity and predictive values."""
-    chances = evidence.chances
-    if chances is None:
+    chances, ill, odds = evidence.chances, evidence.y == 1, CUTS / (1.0 - CUTS)
+    if chances is None or not ill.any():
         return ()
-    name, ill, odds = class_name(evidence.classes[1]), evidence.y == 1, CUTS / (1.0 - CUTS)
+    name = class_name(evidence.classes[1])
 
     def benefit(found: Array, alarms: Array, n_ill: float, n_well: float) -> Array:
         total = n_ill + n_well
@@ -275,10 +275,10 @@ def predicted(evidence: Evidence) -> Parts:
 
 def survival(evidence: Evidence) -> Parts:
     """Kaplan-Meier curves of thirds by out-of-sample risk, and a table of the share without event at round times."""
-    if "predict" not in evidence.responses or not evidence.y["event"].any():
-        return ()
     event, time = evidence.y["event"].astype(bool), evidence.y["time"].astype(float)
     end = float(np.quantile(time, 0.95))  # a curve of the last few samples tells nothing
+    if "predict" not in evidence.responses or not event.any() or end == 0:
+        return ()
     round_times, shown_times = zip(*((t, written) for t, written in ticks((0.0, end), 4) if t < end), strict=True)
     grid = np.linspace(0.0, end, 101)
     places = np.append(grid, [t for t in round_times if t > 0])
