@@ -154,6 +154,17 @@ def test_undefined_resamples_do_not_count():
     assert np.isnan(band[:, 1]).all()
 
 
+def test_what_cannot_be_drawn_is_left_out():
+    """Axes of no length: where no sample has the event, and where all times are 0."""
+    well = replace(evidence_of(np.zeros(40, int)), classes=np.array(["well", "ill"]), task="classification",
+                   responses={"predict_proba": RNG.random((40, 1))})  # fmt: skip
+    assert [draw(part) for make in (charts.roc, charts.precision_recall, charts.calibration) for part in make(well)]
+    assert charts.decision(well) == ()
+    times = np.array([(True, 0.0)] * 40, dtype=[("event", bool), ("time", float)])
+    risks = replace(evidence_of(times), task="survival", responses={"predict": RNG.random((40, 1))})
+    assert charts.survival(risks) == ()
+
+
 def evidence_of(y):
     return Evidence(
         y=y, responses={}, seen=np.ones((len(y), 1), bool), weight=np.ones(len(y)), groups=None, classes=None,

@@ -8,6 +8,8 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 from sobercv.errors import SoberError
+from sobercv.report.displays import draw
+from sobercv.report.records import Chart
 
 from . import cases
 
@@ -54,6 +56,14 @@ def test_a_new_figure_is_made_where_none_is_given():
     ax = cases.binary()[0].plot.roc()
     (line,) = [one for one in ax.lines if one.get_label().startswith("case")]
     assert "AUC" in line.get_label()
+    plt.close(ax.figure)
+
+
+def test_dollars_in_names_are_no_formulas():
+    """A class or a column named so made matplotlib fail when the figure was drawn."""
+    name = "$\\frac{1}$"
+    ax = draw(Chart("effect", f"When {name} changes", name, f"probability of {name}", (0.0, 1.0), (0.0, 1.0)))
+    ax.figure.canvas.draw()
     plt.close(ax.figure)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -67,6 +68,17 @@ def test_tables_and_data_of_an_estimate(estimate, tmp_path):
     data = json.loads(estimate.report(tmp_path / "r.json").read_text())
     assert [chart["name"] for section in data["sections"] for chart in section["charts"]] == ["draws"]
     assert data["race"] is None
+
+
+def test_only_a_winner_of_all_resamples_leaves_no_other():
+    """A winner of none was said to have won 0 %, and "no other ever won", where one other had won them all."""
+    scores = Y[:, None] + 1.5 * np.random.default_rng(0).normal(size=(120, 3))
+    first = sobercv.bbc(Y, scores, "roc_auc", random_state=0)
+    for won, words in ((True, "It won 100 % of the resamples; no other ever won."),
+                       (False, "It won 0 % of the resamples; 1 configuration won at least once.")):  # fmt: skip
+        other = next(c for c in range(3) if c != first.winner)
+        counts = np.where(np.arange(3) == (first.winner if won else other), 500, 0)
+        assert words in summarize_estimates(replace(first, win_counts=counts)).about_winner
 
 
 def test_nothing_is_refused_in_a_sentence():

@@ -52,3 +52,4 @@ def test_a_kind_above_the_honest_score_is_explained():
     told = _sentence(search, kinds)
     assert "Above the honest score at the top: ridge, because choosing among fewer costs less." in told
     assert "Above" not in _sentence(search, kinds[1:])
+    assert "Above" not in _sentence(search, kinds, digits=1), "what is written as +0.0 is not above"

@@ -14,7 +14,7 @@ from sobercv.errors import SoberError
 from sobercv.report import Summary, html, summarize, svg, to_html
 from sobercv.report.charts import draws_chart
 from sobercv.report.model_charts import Bar
-from sobercv.report.records import Box, Chart, Line, Mark, Whisker
+from sobercv.report.records import Box, Chart, Line, Mark, Section, Whisker
 from sobercv.report.words import clean
 
 from . import cases
@@ -92,6 +92,15 @@ def test_honest_and_naive_stand_on_the_first_screen():
     top = text[: text.index("</section>")]
     for words in ("0.812", "0.701 to 0.893", "0.861", "0.049 too good", "part of its 0.861 is luck"):
         assert words in top, words
+
+
+def test_charts_of_one_name_are_all_drawn():
+    """Columns that differ in capitals only name their charts alike."""
+    summary = cases.by_hand()
+    (roc,) = [chart for chart in summary.charts if chart.name == "roc"]
+    twice = summary.with_section(Section("more", "More", (replace(roc, title="Another of that name"),)))
+    page = to_html(twice)
+    assert page.count("<h3>ROC</h3>") == page.count("<h3>Another of that name</h3>") == 1
 
 
 def test_long_tables_are_cut_and_say_so():

@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier
 
 from sobercv import seeds
-from sobercv.report.model_charts import MOST_COLUMNS, MOST_ROWS, closest, importance
+from sobercv.report.model_charts import MOST_COLUMNS, MOST_ROWS, closest, effects, importance
 
 from . import cases
 
@@ -90,3 +91,14 @@ def test_the_screen_finds_what_goes_with_the_predictions(as_text):
     several = np.column_stack([RNG.normal(size=200), prediction])
     assert closest(X, several)[0] == 4
     assert len(closest(X, np.zeros(200))) == 30
+
+
+def test_missing_values_of_nullable_columns_are_no_obstacle():
+    """pandas.NA is no float: importance and effects were left out, and the model was blamed."""
+    X = pd.DataFrame({"a": pd.array([*range(59), None], "Int64"), "b": RNG.normal(size=60)})
+    y = np.append(np.arange(59.0), 0.0)
+    search = cases.fitted(HistGradientBoostingRegressor(), {"max_iter": [5, 10]}, X, y, scoring="r2")
+    found, said = importance(search, X, y, n_permutations=2)
+    assert found, said
+    assert found[0].label == "a"
+    assert [chart.x_label for chart in effects(search, X, ["a"])] == ["a"]

@@ -164,6 +164,15 @@ def test_importance_is_left_out_with_a_reason():
     assert [note.code for note in summarize(unfinished, X, y).notes][-1] == "W704"
 
 
+def test_code_that_repeats_the_search_has_no_addresses():
+    X, y = cases.regression()[1:]
+
+    def own(estimator, X, y):
+        return estimator.score(X, y)
+
+    assert " at 0x" not in summarize(cases.fitted(Ridge(), {"alpha": [1.0, 2.0]}, X, y, scoring=own)).command
+
+
 def test_bad_arguments_are_refused_in_a_sentence():
     search, X, y = cases.regression()
     with pytest.raises(SoberError) as caught:

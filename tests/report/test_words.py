@@ -7,7 +7,7 @@ import pytest
 from sobercv.cli.screen import honest
 from sobercv.report import words
 from sobercv.report.records import Chart, ConfigurationRow, Score
-from sobercv.report.svg import Frame
+from sobercv.report.svg import WIDTH, Frame
 from sobercv.report.tables import configurations_table
 
 from . import cases
@@ -79,7 +79,7 @@ def test_the_difference_is_that_of_the_numbers_as_written():
 
 def test_the_last_number_of_an_axis_is_not_cut_off():
     frame = Frame.of(Chart("", "", "", "", (0.0, 1000.0), (0.0, 1.0)))
-    assert frame.x(1000.0) + 3.7 * len("1,000") <= frame.width
+    assert frame.x(1000.0) + 3.7 * len("1,000") <= WIDTH
     assert Frame.of(Chart("", "", "", "", (0.0, 980.0), (0.0, 1.0))).right == Frame.right
 
 

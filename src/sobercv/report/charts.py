@@ -91,7 +91,7 @@ def roc(evidence: Evidence) -> Parts:
         text = f"AUC {number(band[0, -1])}, {between(band[1:, -1])}"
         lines.append(line_of(class_name(classes[code]), GRID, band[:, :-1], text))
     sentence = "How many true cases are found (up) for how many false alarms (right). The dashed line is guessing."
-    if labels is not None and evidence.is_binary:
+    if labels is not None and len(classes) == 2:
         sensitivity, specificity = evidence.banded(by_cuts(labels, evidence.y == 1, np.ones(1), shares))[0, :2]
         if not np.isnan(sensitivity + specificity):
             words = f"sensitivity {sensitivity:.2f}, specificity {specificity:.2f}"
@@ -107,7 +107,7 @@ def roc(evidence: Evidence) -> Parts:
 def precision_recall(evidence: Evidence) -> Parts:
     """Precision at every recall; two classes only."""
     scores = evidence.scores
-    if scores is None or not evidence.is_binary:
+    if scores is None or len(evidence.classes) != 2:
         return ()
     band = evidence.banded(by_cuts(scores, evidence.y == 1, None, precision_curve))
     text = f"average precision {number(band[0, -1])}, {between(band[1:, -1])}"
@@ -129,8 +129,11 @@ def calibration(evidence: Evidence) -> Parts:
     if chances is None:
         return ()
     (k, bins), truth = binned(chances, evidence.seen), (evidence.y == 1).astype(float)
-    band = evidence.banded(lambda r, weight: bin_means(bins[:, r], k, weight, truth))
-    x = evidence.banded(lambda r, weight: bin_means(bins[:, r], k, weight, chances[:, r]))[0]
+
+    def means(repeat: int, weight: Array) -> Array:
+        return np.append(*(bin_means(bins[:, repeat], k, weight, each) for each in (truth, chances[:, repeat])))
+
+    band, (x, *_) = np.split(evidence.banded(means), 2, axis=1)
     line = line_of(f"{k} bins of equal size", x[~np.isnan(x)], band[:, ~np.isnan(x)], marked=True)
     table = Predictions(
         target=Target("classification", evidence.y, evidence.classes, 1),
@@ -155,10 +158,10 @@ def calibration(evidence: Evidence) -> Parts:
 
 def decision(evidence: Evidence) -> Parts:
     """Net benefit by threshold, and a table of sensitivity, specificity and predictive values."""
-    chances = evidence.chances
-    if chances is None:
+    chances, ill, odds = evidence.chances, evidence.y == 1, CUTS / (1.0 - CUTS)
+    if chances is None or not ill.any():
         return ()
-    name, ill, odds = class_name(evidence.classes[1]), evidence.y == 1, CUTS / (1.0 - CUTS)
+    name = class_name(evidence.classes[1])
 
     def benefit(found: Array, alarms: Array, n_ill: float, n_well: float) -> Array:
         total = n_ill + n_well
@@ -272,10 +275,10 @@ def predicted(evidence: Evidence) -> Parts:
 
 def survival(evidence: Evidence) -> Parts:
     """Kaplan-Meier curves of thirds by out-of-sample risk, and a table of the share without event at round times."""
-    if "predict" not in evidence.responses or not evidence.y["event"].any():
-        return ()
     event, time = evidence.y["event"].astype(bool), evidence.y["time"].astype(float)
     end = float(np.quantile(time, 0.95))  # a curve of the last few samples tells nothing
+    if "predict" not in evidence.responses or not event.any() or end == 0:
+        return ()
     round_times, shown_times = zip(*((t, written) for t, written in ticks((0.0, end), 4) if t < end), strict=True)
     grid = np.linspace(0.0, end, 101)
     places = np.append(grid, [t for t in round_times if t > 0])

@@ -112,8 +112,8 @@ def draw(chart: Chart, ax: Any = None) -> Any:
             getattr(ax, f"set_{axis}ticks")(range(len(names)), [_plain(name[:40]) for name in names])
     if not chart.y_names:
         ax.grid(True, axis="y", color=LIGHT, lw=0.8)
-    ax.set_title(chart.title, loc="left", fontweight="bold")
-    ax.set(xlabel=chart.x_label, ylabel=chart.y_label)
+    ax.set_title(_plain(chart.title), loc="left", fontweight="bold")
+    ax.set(xlabel=_plain(chart.x_label), ylabel=_plain(chart.y_label))
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_axisbelow(True)
     if ax.get_legend_handles_labels()[1]:

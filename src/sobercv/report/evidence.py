@@ -15,6 +15,7 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
+from ..inference.intervals import Percentile
 from ..inference.units import Units
 from ..metrics.blocks import UNIT
 from ..predictions import Predictions
@@ -67,19 +68,15 @@ class Evidence:
         return cls(y, responses, table.seen, weight, table.groups, classes, table.task, level, seed, time)
 
     @property
-    def is_binary(self) -> bool:
-        """Whether there are two classes."""
-        return self.classes is not None and len(self.classes) == 2
-
-    @property
     def chances(self) -> Array | None:
         """Probabilities [N, R] of the second of two classes."""
-        return self.responses.get("predict_proba") if self.is_binary else None
+        is_binary = self.classes is not None and len(self.classes) == 2
+        return self.responses.get("predict_proba") if is_binary else None
 
     @property
     def scores(self) -> Array | None:
         """What ranks samples: [N, R] for two classes, [N, R, K] for more; None where only labels are known."""
-        return next((self.responses[n] for n in ("decision_function", "predict_proba") if n in self.responses), None)
+        return self.responses.get("decision_function", self.responses.get("predict_proba"))
 
     @property
     def labels(self) -> Array | None:
@@ -110,11 +107,10 @@ class Evidence:
 
         units = Units(len(self.y), self.seed, "report", groups=self.groups)
         blocks = (units.counts(b, min(b + UNIT, N_BANDS)) for b in range(0, N_BANDS, UNIT))
-        ordered = np.sort([value(counts) for block in blocks for counts in block], axis=0)  # [B, G], NaN last
-        n = (~np.isnan(ordered)).sum(axis=0)
-        tails = np.array([[(1.0 - self.level) / 2.0], [(1.0 + self.level) / 2.0]])
-        at = np.clip(np.ceil(np.round(tails * n, 9)).astype(int), 1, np.maximum(n, 1)) - 1
-        return np.stack([value(np.ones(len(self.y))), *np.take_along_axis(ordered, at, axis=0)])
+        draws = np.array([value(counts) for block in blocks for counts in block])  # [B, G]
+        never, share = np.isnan(draws).all(axis=0), (1.0 + self.level) / 2.0
+        ends = [(np.nan, np.nan) if n else Percentile(d).bounds(share) for n, d in zip(never, draws.T, strict=True)]
+        return np.stack([value(np.ones(len(self.y))), *np.array(ends).T])
 
     def share_band(self, share: Callable[[int, Array], Array], wholes: list[Array]) -> Array:
         """Put a band around shares [G] of wholes, each of rows [N, R]; Wilson's bound where a share is 0 or 1."""
@@ -131,11 +127,11 @@ class Evidence:
 
 def positive_of(table: Predictions) -> Any:
     """Return the positive one of two classes, by choice or by name, else the second; None where there are not two."""
-    if table.n_classes != 2 or table.classes is None:
+    labels, label = table.target.labels, table.target.positive_label
+    if len(labels) != 2:
         return None
-    classes, label = table.classes.tolist(), table.target.positive_label
-    label = obvious_positive(classes) if label is None else label
-    return classes[1] if label is None else label
+    label = obvious_positive(labels) if label is None else label
+    return labels[1] if label is None else label
 
 
 def binned(values: Array, seen: Array, most: int = 10) -> tuple[int, Array]:

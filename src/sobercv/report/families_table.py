@@ -19,46 +19,44 @@ def families_table(search: Any) -> Table | None:
     procedure = search.question_.procedure
     if search.question_.by == "fold" or (procedure is not None and procedure.stands_beside):
         return None
-    labels, table = labels_of(search, None), search.predictions_
+    labels, table = [clean(label, 60) for label in labels_of(search, None)], search.predictions_
     if len({labels[int(c)] for part in (table, *table.dropped) for c in part.configurations}) < 2:
         return None
     found = families(table, search.question_, labels)
-    first = found[0].estimate
-    digits, label = digits_for([f.estimate.value for f in found]), within(metric_label(first.metric, first.positive))
+    first, digits = found[0].estimate, digits_for([f.estimate.value for f in found])
+    label = within(metric_label(first.metric, first.positive))
     head = ("Kind of model", "Tried", f"Honest {label}", "Interval", "Difference", "Its interval", "Won")
     rows = (
-        (clean(f.name, 60), str(len(f.configurations)), number(f.estimate.value, digits),
+        (f.name, str(len(f.configurations)), number(f.estimate.value, digits),
          "" if f.estimate.interval is None else between(f.estimate.interval, digits),
          signed(f.difference.value, digits), between(f.difference.interval, digits), percent(f.share))
         for f in found
     )  # fmt: skip
-    return Table("families", "Kinds of models", (head, *rows), _sentence(search, found))
+    return Table("families", "Kinds of models", (head, *rows), _sentence(search, found, digits))
 
 
-def _sentence(search: Any, found: list[Family]) -> str:
+def _sentence(search: Any, found: list[Family], digits: int = 3) -> str:
     """Say which other kinds the data do not tell from the winner's; dropped ones are not among them."""
     others = [f for f in found if search.best_index_ not in f.configurations]
     left = [f for f in others if (search.race_.status[f.configurations] != "finished").all()]
-    near = [clean(f.name, 60) for f in others if f.may_be_as_good and f not in left]
-    text = (
+    near = [f.name for f in others if f.may_be_as_good and f not in left]
+    told = [
         "The best of each kind beside the best of all, both selected and judged on the same resamples; the difference "
-        f"of the two has an interval of its own ({100 * found[0].difference.confidence_level:g} %, percentiles). "
-    )
-    above = [clean(f.name, 60) for f in found if f.difference.value > 0]
-    if above:
-        text += (
-            f"Above the honest score at the top: {', '.join(above)}, because choosing among fewer costs less. Report "
-            "the score at the top: to take a kind because of this table would be one more choice, which no number here "
-            "allows for. "
+        f"of the two has an interval of its own ({100 * found[0].difference.confidence_level:g} %, percentiles)."
+    ]
+    if above := ", ".join(f.name for f in found if round(f.difference.value, digits) > 0):  # as it is written
+        told.append(
+            f"Above the honest score at the top: {above}, because choosing among fewer costs less. Report the score at "
+            "the top: to take a kind because of this table would be one more choice, which no number here allows for."
         )
     if near:
-        text += f"{count(len(near), 'other kind')} may be as good as the winner: {', '.join(near)}."
+        told.append(f"{count(len(near), 'other kind')} may be as good as the winner: {', '.join(near)}.")
     elif len(left) < len(others):
-        text += "The other kinds that stayed in the race are worse than the winner by more than chance explains."
+        told.append("The other kinds that stayed in the race are worse than the winner by more than chance explains.")
     if left:
-        names = ", ".join(clean(f.name, 60) for f in left)
-        text += f" Dropped early and so judged on few samples, so that their intervals say little: {names}."
-    return text.replace("  ", " ")
+        names = ", ".join(f.name for f in left)
+        told.append(f"Dropped early and so judged on few samples, so that their intervals say little: {names}.")
+    return " ".join(told)
 
 
 def labels_of(search: Any, by: Any) -> list[str]:

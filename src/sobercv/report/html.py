@@ -15,7 +15,7 @@ from ..errors import SoberError
 from . import svg
 from .checklist import checklist
 from .evidence import padded
-from .records import Chart, Summary, Whisker
+from .records import Chart, Section, Summary, Whisker
 from .tables import configurations_table, scores_table
 from .words import within
 
@@ -50,7 +50,6 @@ def to_html(summary: Summary) -> str:
     """
     try:
         import jinja2
-        from markupsafe import Markup
     except ImportError:
         raise SoberError(
             "E403", "The HTML report needs jinja2, which is not installed. Write: pip install 'sobercv[report]'."
@@ -60,14 +59,21 @@ def to_html(summary: Summary) -> str:
     )
     allowed = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in (style, script)]
     # So that the data cannot end the element that they stand in, nor open another one.
-    data = re.sub("[<>&]", lambda sign: f"\\u{ord(sign[0]):04x}", summary.to_json().decode())
+    data = summary.to_json().decode().translate({ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"})
     rows, score = summary.configurations[:MOST_ROWS], summary.scores[0]
-    # Of an estimate without its search, some columns hold nothing.
-    known = {n for n, (_, key) in COLUMNS.items() if key is None or any(getattr(row, key) is not None for row in rows)}
-    cells = []  # of each row: what sorts (None: the text) and what is shown
-    for row, shown in zip(rows, configurations_table(summary).rows[1:], strict=False):
-        texts = zip(COLUMNS.items(), (*shown, str(row.index)), strict=True)
-        cells.append([(key and getattr(row, key), key, text) for (name, (_, key)), text in texts if name in known])
+    shown = [(*cells, str(row.index)) for row, cells in zip(rows, configurations_table(summary).rows[1:], strict=False)]
+    columns = [  # of an estimate without its search, some hold nothing
+        (i, name, hint, key) for i, (name, (hint, key)) in enumerate(COLUMNS.items())
+        if key is None or any(getattr(row, key) is not None for row in rows)
+    ]  # fmt: skip
+    sections: list[tuple[Section, list[Chart]]] = [(section, []) for section in summary.sections]
+    for section, charts in sections:
+        for chart in section.charts:  # bands on top of each other tell nothing: lines apart have a panel each
+            charts += [
+                replace(chart, name=f"{chart.name}-{i}", title=f"{chart.title}: {line.label}", lines=(line,),
+                        sentence=f"{line.text}. This class against the rest.")
+                for i, line in enumerate(chart.lines)
+            ] if chart.apart else [chart]  # fmt: skip
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
         finalize=lambda value: _BREAKS.sub("\u00a0", value) if type(value) is str else value,
@@ -81,23 +87,11 @@ def to_html(summary: Summary) -> str:
         y_names=(f"honest {score.honest}", f"plain CV {score.claim}"),
     )  # fmt: skip
     made: str = environment.from_string(page).render(
-        s=summary, score=score, rows=cells,
-        classes=["winner" if row.is_winner else row.status for row in rows],
-        columns=[(name, hint, key) for name, (hint, key) in COLUMNS.items() if name in known],
-        scale=scale, metrics=scores_table(summary), panels=_panels, drawn=lambda chart: Markup(svg.draw(chart)),
-        key=lambda chart: [(Markup(swatch), text) for swatch, text in svg.key(chart)],
+        s=summary, score=score, rows=list(zip(rows, shown, strict=True)), columns=columns,
+        scale=scale, metrics=scores_table(summary), sections=sections, draw=svg.draw, key=svg.key,
         checklist=None if summary.race is None else checklist(summary),
         policy=f"default-src 'none'; style-src 'sha256-{allowed[0]}'; script-src 'sha256-{allowed[1]}'; "
         "img-src data:; base-uri 'none'; form-action 'none'",
-        style=Markup(style), script=Markup(script), json=Markup(data), within=within,
+        style=style, script=script, json=data, within=within,
     )  # fmt: skip
     return made
-
-
-def _panels(chart: Chart) -> list[Chart]:
-    """Give lines that are to stand apart a panel each, since bands on top of each other tell nothing."""
-    return [
-        replace(chart, name=f"{chart.name}-{i}", title=f"{chart.title}: {line.label}", lines=(line,),
-                sentence=f"{line.text}. This class against the rest.")
-        for i, line in enumerate(chart.lines)
-    ] if chart.apart else [chart]  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from operator import attrgetter
 from time import monotonic, perf_counter
 from typing import Any, NamedTuple
 
@@ -37,6 +38,7 @@ EFFECT = (
     "does, not what causes the outcome."
 )
 EVERYWHERE: Any = slice(None)  # all rows
+NUMBERS = ("i", "u", "f", "b")  # kinds of dtypes: numbers and flags
 
 
 class Bar(NamedTuple):
@@ -115,11 +117,13 @@ def importance(
     except Exception as error:  # any estimator may raise anything; the rest of the report stands
         reason = f"the model refused shuffled data ({type(error).__name__}: {clean(error, 160)})"
         return (), left_out.format(reason)
-    measured = zip(columns, falls, strict=True)
-    bars = (Bar(names[c], float(f"{fall.mean():.6g}"), float(f"{fall.std():.6g}")) for c, fall in measured)
+    bars = [
+        Bar(names[column], float(f"{fall.mean():.6g}"), float(f"{fall.std():.6g}"))
+        for column, fall in zip(columns, falls, strict=True)
+    ]
     n, total = len(columns), len(names)
     chosen = f"{n} of {total:,} columns were shuffled, those that correlate most with the model's predictions. "
-    return tuple(sorted(bars, key=lambda bar: -bar.value)[:TOP]), (
+    return tuple(sorted(bars, key=attrgetter("value"), reverse=True)[:TOP]), (
         f"{chosen if n < total else ''}{f'The {TOP} largest of {n:,} columns. ' if n > TOP else ''}How "
         f"much the score ({within(metric_label(search.question_.first.name))}) falls when one column is shuffled "
         f"({f'{MOST_ROWS:,} of {n_rows:,} rows, ' if n_rows > MOST_ROWS else ''}mean of {count(times, 'shuffle')}; "
@@ -132,19 +136,23 @@ def closest(X: Any, predicted: Array) -> Array:
     """Columns by how strongly they correlate with predictions, the closest first; text columns before all."""
     if predicted.dtype.kind not in "iufb":
         predicted = np.unique(predicted, return_inverse=True)[1]
-    numeric, strength = np.flatnonzero(is_numeric(X)), np.full(X.shape[1], np.inf)
+    numeric, strength = np.flatnonzero(np.isin(kinds(X), NUMBERS)), np.full(X.shape[1], np.inf)
     if len(numeric):
-        values = np.asarray(take(X, EVERYWHERE, numeric), np.float64)
-        filled = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(values)
+        filled = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(floats(X, numeric))
         targets = predicted.reshape(len(predicted), -1).astype(np.float64)
         strength[numeric] = np.abs(scale(filled).T @ scale(targets)).max(axis=1)
     return np.argsort(-strength, kind="stable")
 
 
-def is_numeric(X: Any) -> Array:
-    """Which columns hold numbers or flags, bool [P]."""
-    dtypes = X.dtypes if hasattr(X, "dtypes") else [X.dtype] * X.shape[1]
-    return np.array([dtype.kind in "iufb" for dtype in dtypes])
+def kinds(X: Any) -> list[str]:
+    """Return the kind of each column's dtype, as numpy's `dtype.kind`."""
+    return [dtype.kind for dtype in (X.dtypes if hasattr(X, "dtypes") else [X.dtype] * X.shape[1])]
+
+
+def floats(X: Any, columns: Array) -> Array:
+    """Return these columns as numbers [N, columns], NaN where missing."""
+    some = take(X, EVERYWHERE, columns)
+    return some.to_numpy(np.float64, na_value=np.nan) if hasattr(some, "iloc") else some.astype(np.float64)
 
 
 def column_names(X: Any) -> list[str]:
@@ -175,8 +183,8 @@ def importance_chart(bars: tuple[Bar, ...], sentence: str) -> Chart:
 def effects(search: Any, X: Any, labels: Iterable[str], max_seconds: float = math.inf) -> tuple[Chart, ...]:
     """Draw the partial dependence on the first few of these columns that hold numbers."""
     X = X if hasattr(X, "iloc") else np.asarray(X)
-    names, numeric, end = column_names(X), is_numeric(X), monotonic() + max_seconds
-    columns = [c for c in (names.index(label) for label in labels if label in names) if numeric[c]]
+    names, kind_of, end = column_names(X), kinds(X), monotonic() + max_seconds
+    columns = [c for c in (names.index(label) for label in labels if label in names) if kind_of[c] in NUMBERS]
     some = take(X, np.sort(seeds.generator(search.seed_, "effects").permutation(X.shape[0])[:N_ROWS]))
     methods = ("predict_proba", "decision_function") if search.predictions_.n_classes else ("predict",)
     predict = next(getattr(search, name) for name in methods if hasattr(search, name))
@@ -185,11 +193,10 @@ def effects(search: Any, X: Any, labels: Iterable[str], max_seconds: float = mat
     for column in columns[:N_COLUMNS]:
         if monotonic() > end:
             break
-        values = np.asarray(take(X, EVERYWHERE, np.array([column]))).ravel()
-        known = values.astype(np.float64)
+        known = floats(X, np.array([column])).ravel()
         known = known[np.isfinite(known)]
         places = np.unique(np.quantile(known, np.linspace(0.02, 0.98, N_PLACES))) if len(known) else known
-        places = places if values.dtype.kind == "f" else np.unique(np.round(places))
+        places = places if kind_of[column] == "f" else np.unique(np.round(places))
         if len(places) < 2:
             continue
         table, means = some.copy() if hasattr(some, "iloc") else some.astype(np.float64), []
@@ -245,9 +252,9 @@ def coefficients(search: Any) -> tuple[Table, ...]:
     names = names if len(names) == len(weights) else [f"term {i + 1}" for i in range(len(weights))]
     intercept = np.ravel(getattr(last, "intercept_", ()))
     rows = [("(intercept)", f"{sign * float(intercept[0]):.4g}")] if len(intercept) == 1 else []
-    used = [(clean(name, 80), sign * float(w)) for name, w in zip(names, weights, strict=True) if w != 0]
-    rows += [(name, f"{w:.4g}") for name, w in sorted(used, key=lambda each: -abs(each[1]))]
-    zero = len(weights) - len(used)
+    largest_first = np.argsort(-np.abs(weights), kind="stable")
+    rows += [(clean(names[i], 80), f"{sign * weights[i]:.4g}") for i in largest_first if weights[i] != 0]
+    zero = int((weights == 0).sum())
     sentence = "Coefficients of the final model, on its columns as they were filled and scaled in training."
     sentence += "" if positive is None else f" What is above 0 speaks for {class_name(positive)}."
     sentence += f" {count(zero, 'term has', 'terms have')} a coefficient of 0." if zero else ""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..containers import Array
+from ..containers import Array, is_number
 from ..errors import Note
 from ..inference import Estimate
 from ..search.results import estimate_of, unreached
@@ -85,14 +85,14 @@ def win_shares(estimate: Estimate) -> Array:
 def edge_of_grid(search: Any) -> Note | None:
     """Say which parameters of the winner have the least or the greatest value that was tried."""
     winner, told, same = dict(search.best_params_), [], []
-    numbers = [name for name, value in winner.items() if _is_number(value)]
+    numbers = [name for name, value in winner.items() if is_number(value)]
     for params in search.cv_results_["params"]:  # those that differ from the winner in numbers only
         others = (repr(params.get(name)) == repr(value) for name, value in winner.items() if name not in numbers)
         if params.keys() == winner.keys() and all(others):
             same.append(params)
     for name in numbers:
         value, is_whole = float(winner[name]), isinstance(winner[name], (int, np.integer))
-        values = sorted({float(params[name]) for params in same if _is_number(params[name])})
+        values = sorted({float(params[name]) for params in same if is_number(params[name])})
         if len(values) < 3 or values[0] < value < values[-1]:
             continue
         is_least = value == values[0]  # nothing lies beyond some edges: counts end at 1, shares at 0 and 1
@@ -107,10 +107,6 @@ def edge_of_grid(search: Any) -> Note | None:
         "the grid to that side, or take a larger preset."
     )
     return Note("W711", text)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def missing_charts(evidence: Evidence, charts: tuple[Chart, ...]) -> list[Note]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from ..errors import Note
 from ..inference import Estimate
@@ -258,9 +259,8 @@ class Summary:
         return replace(self, sections=(*self.sections, section))
 
     def with_notes(self, more: Iterable[Note]) -> Summary:
-        """Return a copy with more notes; suggestions stay last."""
-        found = sorted((*self.notes, *more), key=lambda note: note.severity == "suggestion")
-        return replace(self, notes=tuple(found))
+        """Return a copy with more notes: warnings first, then suggestions."""
+        return replace(self, notes=tuple(sorted((*self.notes, *more), key=attrgetter("severity"), reverse=True)))
 
     def to_json(self) -> bytes:
         """Write the summary as JSON."""

@@ -17,7 +17,7 @@ from ..inference import Estimate
 from ..inference.units import Units
 from ..metrics import Metric, Scorer
 from ..predictions import Predictions
-from .evidence import padded
+from .evidence import padded, positive_of
 from .records import Chart, Section, Table, Whisker
 from .summary import FEW_GROUPS
 from .words import between, clean, count, digits_for, metric_label, number, within
@@ -75,7 +75,7 @@ def scores_by(table: Predictions, labels: Array, scorer: Scorer, level: float, s
     found = list[Subgroup]()
     is_event = table.y["event"] if table.task == "survival" else None
     if table.n_classes == 2:
-        is_event = table.y == (1 if table.target.positive is None else table.target.positive)
+        is_event = table.y == table.target.labels.index(positive_of(table))
     for label in sorted(set(labels.tolist())):
         rows = np.flatnonzero((labels == label) & table.seen.any(axis=1))
         if not len(rows):

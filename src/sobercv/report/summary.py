@@ -12,13 +12,13 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from ..containers import Array
 from ..errors import Note, SoberError
 from ..inference import Estimate
 from ..inference.estimate import METHODS
@@ -49,7 +49,8 @@ SELECTION = "How the number came about"
 MOST_FAILURES, MOST_CLASSES = 100, 8
 #: Resampling fewer groups shows too little of how they differ.
 FEW_GROUPS = 10
-_NUMPY = re.compile(r"np\.(?:float64|int64|bool_?|str_)\(([^()]*)\)")  # a number is enough, for readers
+#: What tells readers of code nothing: the types of numpy around numbers, and the addresses of functions.
+_NOISE = re.compile(r"np\.(?:float64|int64|bool_?|str_)\(([^()]*)\)| at 0x[0-9a-f]+")
 
 
 def summarize(
@@ -106,11 +107,7 @@ def summarize_numbers(
 ) -> Summary:
     """Put all that takes no time into plain data: everything but charts of predictions and the final model."""
     first, log, rows = estimate_of(search), search.race_, configurations(search)
-    models = [row for row in rows if row.index in first.configurations and not row.params.startswith(BASELINE)]
-    base = min(models, key=lambda row: row.index, default=None)  # whether tuning beats a constant says nothing of it
-    compared = base and (base.index, f"the first {'configuration' if base.index == 0 else 'model'} ({base.params})")
-    made = _summary(list(search.estimate_.values()) if search.multimetric_ else [first], rows, compared or None)
-    code = _NUMPY.sub(r"\1", f"{BaseEstimator.__repr__(search, N_CHAR_MAX=4000)}.fit(X, y)")
+    code = _NOISE.sub(r"\1", f"{BaseEstimator.__repr__(search, N_CHAR_MAX=4000)}.fit(X, y)")
     race, rounds = race_of(search)
     has_rounds = len(log.alive_by_round) > 1
     note = SINGLE
@@ -121,8 +118,8 @@ def summarize_numbers(
         )
     if any(row.wins and row.status == "dropped" for row in rows):
         note += " A dropped configuration can win a resample: it is judged only on the folds that it ran."
-    early, dropped = "", int((log.status == "dropped").sum())
-    if dropped:
+    early = ""
+    if dropped := sum(row.status == "dropped" for row in rows):
         early = f"; with early dropping, in the manner of BCED-CV (BBCD-CV): {count(dropped, 'configuration')} dropped"
     by_fold = search.question_.aggregate == "fold"
     rule = "mean over folds" if by_fold else "score of all out-of-sample predictions together"
@@ -135,6 +132,12 @@ def summarize_numbers(
     if hasattr(search, "best_estimator_"):
         timing["Models trained"] += ", the final one included"
         timing["Time of the final model"] = seconds(search.refit_time_)
+    # Whether tuning beats a constant says nothing of it.
+    models = (row for row in rows if row.index in first.configurations and not row.params.startswith(BASELINE))
+    compared = None
+    if base := next(models, None):
+        compared = base.index, f"the first {'configuration' if base.index == 0 else 'model'} ({base.params})"
+    made = _summary(list(search.estimate_.values()) if search.multimetric_ else [first], rows, compared)
     made = replace(
         made,
         title=clean(title or "Tuning report", 120),
@@ -165,15 +168,13 @@ def summarize_estimates(
     estimates = list(found.values()) if isinstance(found, Mapping) else [found]
     if not estimates:
         raise SoberError("E122", "There is no estimate to report. Pass what sobercv.correct or sobercv.bbc returned.")
-    first, wins = estimates[0], win_shares(estimates[0])
-    rank = np.argsort(np.argsort(-np.asarray(first.scores, float), kind="stable"), kind="stable") + 1
-    rows = [
-        ConfigurationRow(
-            index, clean(first._winner(), 300) if index == first.winner else f"configuration {index}", "finished",
-            index == first.winner, int(rank[i]), _known(first.scores, i), wins=_known(wins, i),
-        )
-        for i, index in enumerate(first.configurations.tolist())
-    ]  # fmt: skip
+    first = estimates[0]
+    rank = np.argsort(np.argsort(-first.scores, kind="stable"), kind="stable") + 1
+    known = (np.ma.masked_where(np.isnan(values), values).tolist() for values in (first.scores, win_shares(first)))
+    rows = []
+    for index, place, score, wins in zip(first.configurations.tolist(), rank.tolist(), *known, strict=True):
+        name = clean(first._winner(), 300) if index == first.winner else f"configuration {index}"
+        rows.append(ConfigurationRow(index, name, "finished", index == first.winner, place, score, wins=wins))
     made = _summary(estimates, rows, None)
     made = replace(made, title=clean(title or made.title, 120), command=clean(command or "", 4000))
     made = made.with_notes((*dict.fromkeys(note for estimate in estimates for note in estimate.notes), *judged(first)))
@@ -222,8 +223,8 @@ def _summary(estimates: list[Estimate], rows: Sequence[ConfigurationRow], compar
         compared = index, "the first configuration" if index == 0 else f"configuration {index}, the first that is known"
     about, tuning = f"Configuration {first.winner}.", ""
     if share == share and tried > 1:
-        winners = int((np.asarray(first.win_counts) > 0).sum())
-        others = "no other ever won" if winners == 1 else f"{count(winners, 'configuration')} won at least once"
+        winners = count(int((np.asarray(first.win_counts) > 0).sum()), "configuration")
+        others = "no other ever won" if share == 1 else f"{winners} won at least once"
         about += f" It won {percent(share)} of the resamples; {others}."
     if first.judge_alone is not None and first.n_configurations > 1 and first.draws is not None:
         with suppress(SoberError):  # no draw judges it
@@ -232,6 +233,7 @@ def _summary(estimates: list[Estimate], rows: Sequence[ConfigurationRow], compar
         "Samples": 0 if first.n_folds else first.n_samples, "Groups": first.n_groups, "Folds": first.n_folds,
         "Repeats": first.n_repeats if first.n_repeats > 1 else 0, "Configurations": first.n_configurations,
     }  # fmt: skip
+    by_rank = sorted(rows, key=attrgetter("rank"))  # equal ranks stay in the order of their ids
     return Summary(
         title="Corrected score",
         task="",
@@ -247,7 +249,7 @@ def _summary(estimates: list[Estimate], rows: Sequence[ConfigurationRow], compar
         citation=CITATION,
         seed=first.seed or 0,
         command="",
-        configurations=tuple(sorted(rows, key=lambda row: (not row.is_winner, row.rank, row.index))),
+        configurations=tuple(sorted(by_rank, key=attrgetter("is_winner"), reverse=True)),
         table_note=SINGLE,
         promise=promise,
         tuning=tuning,
@@ -287,15 +289,15 @@ def with_charts(summary: Summary, search: Any, time: str = "time") -> Summary:
 
 def finished(summary: Summary, search: Any, notes: Iterable[Note] = ()) -> Summary:
     """Add the last notes, and list which configurations failed, where and why."""
-    failed, params = sorted(search.race_.failures.items()), configurations_in_words(search)
-    rows = [("Nr.", "Parameters", "Where", "Cause")]
-    for c, failure in failed[:MOST_FAILURES]:
-        where = f"fold {failure.fold + 1} of repeat {failure.repeat + 1}"
-        cause = f"{clean(failure.error or failure.kind, 80)}: {clean(failure.message, 400)}"
-        rows.append((str(int(c)), params[c], where, cause))
+    failed, params = sorted(search.race_.failures.items()), {row.index: row.params for row in summary.configurations}
+    rows = (
+        (str(int(c)), params[c], f"fold {failure.fold + 1} of repeat {failure.repeat + 1}",
+         f"{clean(failure.error or failure.kind, 80)}: {clean(failure.message, 400)}")
+        for c, failure in failed[:MOST_FAILURES]
+    )  # fmt: skip
     more = f"The first {MOST_FAILURES} of {len(failed)} are shown." if len(failed) > MOST_FAILURES else ""
-    tables = (Table("failures", "Failures", tuple(rows), more),) if failed else ()
-    return summary.with_notes(notes).with_section(Section("failures", "Failures", tables=tables))
+    table = Table("failures", "Failures", (("Nr.", "Parameters", "Where", "Cause"), *rows), more)
+    return summary.with_notes(notes).with_section(Section("failures", "Failures", tables=(table,)) if failed else None)
 
 
 # ---- facts ---------------------------------------------------------------------------------------------------------
@@ -349,6 +351,9 @@ def configurations(search: Any) -> tuple[ConfigurationRow, ...]:
     wins[estimate.configurations] = win_shares(estimate)
     # With tuned thresholds, what ranks.
     pooled = results.get(f"tuned_test_{tail}", results[f"pooled_test_{tail}"])
+    mean, spread = results[f"mean_test_{tail}"], results[f"std_test_{tail}"]
+    numbers = {"pooled": pooled, "mean": mean, "spread": spread, "wins": wins, "p": log.p}
+    known = {name: np.ma.masked_where(np.isnan(values), values).tolist() for name, values in numbers.items()}
     is_unfinished = (log.status == "finished") & (not search.is_complete_)
     return tuple(
         ConfigurationRow(
@@ -357,18 +362,9 @@ def configurations(search: Any) -> tuple[ConfigurationRow, ...]:
             status="still in the race" if is_unfinished[i] else str(log.status[i]),
             is_winner=i == search.best_index_,
             rank=int(results[f"rank_test_{tail}"][i]),
-            pooled=_known(pooled, i),
-            mean=_known(results[f"mean_test_{tail}"], i),
-            spread=_known(results[f"std_test_{tail}"], i),
-            wins=_known(wins, i),
             seconds=float(results["mean_fit_time"][i]),
             dropped_after=int(log.dropped_at[i]) + 1 if log.dropped_at[i] >= 0 else None,
-            p=_known(log.p, i),
+            **{name: values[i] for name, values in known.items()},
         )
         for i, params in enumerate(configurations_in_words(search))
     )
-
-
-def _known(values: Array, i: int) -> float | None:
-    value = float(values[i])
-    return None if value != value else value

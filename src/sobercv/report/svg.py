@@ -24,30 +24,28 @@ BOXES = ("bar s1", "hatch s2", "bar faint")
 DARKEST = 0.5
 
 
+def element(kind: str, inside: str = "", **attributes: float | str) -> str:
+    """Write an element around markup; numbers have one decimal."""
+    written = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{value if isinstance(value, str) else f"{value:.1f}"}"'
+        for name, value in attributes.items()
+    )
+    return f"<{kind}{written}>{inside}</{kind}>"
+
+
 def path(points: Iterable[tuple[float, float]], class_: str, end: str = "") -> str:
     """Draw a line through points; "Z" as its end closes it."""
-    return f'<path d="M{"L".join(f"{x:.1f},{y:.1f}" for x, y in points)}{end}" class="{class_}"></path>'
+    return element("path", d=f"M{'L'.join(f'{x:.1f},{y:.1f}' for x, y in points)}{end}", class_=class_)
 
 
-def circle(at: tuple[float, float], radius: float, class_: str) -> str:
-    """Draw a point."""
-    return f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{radius:.1f}" class="{class_}"></circle>'
-
-
-def rect(x: float, y: float, wide: float, high: float, more: str = "") -> str:
-    """Draw a rectangle; `more` are attributes."""
-    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}"{more}></rect>'
-
-
-def text(words: str, x: float, y: float, class_: str = "label", anchor: str = "middle", up: bool = False) -> str:
-    """Write a line of text, upright if asked."""
-    turn = f' transform="rotate(-90 {x} {y:.1f})"' if up else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" class="{class_}" text-anchor="{anchor}"{turn}>{escape(words)}</text>'
+def text(words: str, x: float, y: float, class_: str = "label", anchor: str = "middle", **more: str) -> str:
+    """Write a line of text; `more` are attributes."""
+    return element("text", escape(words), x=x, y=y, class_=class_, text_anchor=anchor, **more)
 
 
 def group(hint: str, *parts: str) -> str:
     """Put a hint on parts: it appears under the pointer, and screen readers say it."""
-    return f"<g>{f'<title>{escape(hint)}</title>' if hint else ''}{''.join(parts)}</g>"
+    return element("g", f"{element('title', escape(hint)) if hint else ''}{''.join(parts)}")
 
 
 def ticks(ends: Sequence[float], wanted: int = 5, is_whole: bool = False) -> list[tuple[float, str]]:
@@ -67,16 +65,15 @@ def ticks(ends: Sequence[float], wanted: int = 5, is_whole: bool = False) -> lis
 
 @dataclass(frozen=True)
 class Frame:
-    """A plotting area with two linear axes."""
+    """A picture, and in it the plotting area with two linear axes."""
 
     x_range: Sequence[float]
     y_range: Sequence[float]
-    width: float = WIDTH
-    height: float = HEIGHT
     left: float = 48
-    right: float = 12
+    right: float = WIDTH - 12
     top: float = 10
-    bottom: float = 42
+    bottom: float = HEIGHT - 42
+    height: float = HEIGHT
     lowered: float = 0.0  # by how much of a row bars stand lower, below their names
 
     @classmethod
@@ -84,28 +81,25 @@ class Frame:
         """Make room for the names or numbers beside the axes."""
         ends = chart.x_range, chart.y_range
         if chart.x_names:  # cells, as high as wide
-            n = len(chart.x_names)
-            side = min(76.0, (WIDTH - 108) / n)
-            return cls(*ends, height=46 + side * n, left=100, right=WIDTH - 100 - side * n, top=34, bottom=12)
+            side = min(76.0 * len(chart.x_names), WIDTH - 108.0)
+            return cls(*ends, left=100, right=100 + side, top=34, bottom=34 + side, height=46 + side)
         if chart.y_names:
-            bottom = 42.0 if chart.x_label else 30.0
-            height = 36.0 * len(chart.y_names) + 10 + bottom
-            frame = cls(*ends, height=height, left=16, bottom=bottom, lowered=0.2)
+            bottom = 10 + 36.0 * len(chart.y_names)
+            frame = cls(*ends, left=16, bottom=bottom, height=bottom + (42 if chart.x_label else 30), lowered=0.2)
         else:
             frame = cls(*ends, left=26 + 7.4 * max((len(words) for _, words in ticks(chart.y_range)), default=3))
         last = max((frame.x(v) + 3.7 * len(words) for v, words in ticks(chart.x_range)), default=0.0)
-        return replace(frame, right=max(frame.right, frame.right + last - frame.width))
+        return replace(frame, right=frame.right - max(0.0, last - WIDTH))
 
     def x(self, value: float) -> float:
         """Place on the horizontal axis."""
         low, high = self.x_range
-        return self.left + (value - low) / (high - low) * (self.width - self.left - self.right)
+        return self.left + (value - low) / (high - low) * (self.right - self.left)
 
     def y(self, value: float) -> float:
         """Place on the vertical axis."""
         low, high = self.y_range
-        share = (value + self.lowered - low) / (high - low)
-        return self.height - self.bottom - share * (self.height - self.top - self.bottom)
+        return self.bottom - (value + self.lowered - low) / (high - low) * (self.bottom - self.top)
 
     def at(self, x: Iterable[float], y: Iterable[float | None], stepped: bool = False) -> list[tuple[float, float]]:
         """Place points, without those that are undefined; steps go to the right first, then up or down."""
@@ -118,38 +112,41 @@ class Frame:
 def draw(chart: Chart) -> str:
     """Draw a chart."""
     frame, drawn = Frame.of(chart), []
-    left, right, top, bottom = frame.left, frame.width - frame.right, frame.top, frame.height - frame.bottom
     if chart.reference is not None:
         drawn.append(path(frame.at(chart.reference[::2], chart.reference[1::2]), "reference"))
     drawn += [_box(frame, box) for box in chart.boxes]
-    drawn += [circle(at, 2, "dot") for at in frame.at(chart.points_x, chart.points_y)]
+    drawn += [element("circle", cx=x, cy=y, r=2, class_="dot") for x, y in frame.at(chart.points_x, chart.points_y)]
     for i, line in enumerate(chart.lines):
         drawn += _line(frame, line, SERIES[i % 3])
     for whisker in chart.whiskers:  # an interval and, unless a bar shows it, its value
         y, kind = frame.y(whisker.y), "whisker" if chart.boxes else "stroke s1"
         parts = [path([(frame.x(whisker.low), y), (frame.x(whisker.high), y)], kind)]
-        if whisker.value is not None:
+        if whisker.value is not None and whisker.hollow:
             x = frame.x(whisker.value)
-            diamond = path([(x, y - 7), (x + 7, y), (x, y + 7), (x - 7, y)], "hollow s2", "Z")
-            parts.append(diamond if whisker.hollow else circle((x, y), 5, "fill s1"))
+            parts.append(path([(x, y - 7), (x + 7, y), (x, y + 7), (x - 7, y)], "hollow s2", "Z"))
+        elif whisker.value is not None:
+            parts.append(element("circle", cx=frame.x(whisker.value), cy=y, r=5, class_="fill s1"))
         drawn.append(group(whisker.hint, *parts))
     marks = []  # not cut off where they lie on an axis
     for mark in chart.marks:
         x, y = frame.x(mark.x), frame.y(mark.y)
-        fits = x + 11 + 6.6 * len(mark.text) < right
-        place = (x + 11, y + 16) if fits else (right, y + 20)
-        marks.append(group(mark.text, circle((x, y), 6, "hollow s2")))
+        fits = x + 11 + 6.6 * len(mark.text) < frame.right
+        place = (x + 11, y + 16) if fits else (frame.right, y + 20)
+        if all(at_y > y - 1 for line in chart.lines for _, at_y in frame.at(line.x, line.y)):  # no line is above a peak
+            place = place[0], y - 10
+        marks.append(group(mark.text, element("circle", cx=x, cy=y, r=6, class_="hollow s2")))
         marks.append(text(mark.text, *place, "label mark-text", "start" if fits else "end"))
     # Half the width of a line that runs along the edge is within the area that is not cut off.
-    area, clip = rect(left - 3, top - 3, right - left + 6, bottom - top + 6), escape(f"clip-{chart.name}")
+    wide, high, clip = frame.right - frame.left + 6, frame.bottom - frame.top + 6, escape(f"clip-{chart.name}")
+    area = element("rect", x=frame.left - 3, y=frame.top - 3, width=wide, height=high)
     told = "; ".join([line.said for line in chart.lines] + [mark.text for mark in chart.marks])
     axes = _names_of_cells(frame, chart) if chart.x_names else _axes(frame, chart)
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {frame.height:.1f}" role="img" class="chart">'
+    inside = (
         f"<title>{escape(f'{chart.title}. {told}'.strip())}</title>"
         f'<clipPath id="{clip}">{area}</clipPath>{"".join(axes)}'
-        f'<g clip-path="url(#{clip})">{"".join(drawn)}</g>{"".join(marks)}</svg>'
+        f'<g clip-path="url(#{clip})">{"".join(drawn)}</g>{"".join(marks)}'
     )
+    return element("svg", inside, viewBox=f"0 0 {WIDTH} {frame.height:.1f}", role="img", class_="chart")
 
 
 def _box(frame: Frame, box: Box) -> str:
@@ -158,15 +155,17 @@ def _box(frame: Frame, box: Box) -> str:
     wide, high, x, y = right - left, bottom - top, (left + right) / 2, (top + bottom) / 2 + 4
     if box.tint is None:
         gap, kind = 0.5 if wide > 4 else 0.0, BOXES[box.series]
-        return group(box.hint, rect(left + gap, top, max(wide - 2 * gap, 0.5), high, f' class="{kind}"'))
-    style = f' rx="3.0" class="cell s1" fill-opacity="{DARKEST * box.tint:.2f}"'
+        bar = element("rect", x=left + gap, y=top, width=max(wide - 2 * gap, 0.5), height=high, class_=kind)
+        return group(box.hint, bar)
+    cell = element("rect", x=left + 1, y=top + 1, width=wide - 2, height=high - 2, rx=3, class_="cell s1",
+                   fill_opacity=f"{DARKEST * box.tint:.2f}")  # fmt: skip
     first, *others = box.words
     if wide <= 50:  # the small print needs room
         words = [text(first.removesuffix("\u202f%"), x, y, "")] if wide > 20 else []
     else:
         y -= 7 * len(others)
         words = [text(first, x, y, "big"), *(text(more, x, y + 15 * i, "small") for i, more in enumerate(others, 1))]
-    return group(box.hint, rect(left + 1, top + 1, wide - 2, high - 2, style), *words)
+    return group(box.hint, cell, *words)
 
 
 def _line(frame: Frame, line: Line, series: str) -> list[str]:
@@ -177,37 +176,39 @@ def _line(frame: Frame, line: Line, series: str) -> list[str]:
         around = [*frame.at(x, high, line.stepped), *reversed(frame.at(x, low, line.stepped))]
         drawn.append(path(around, f"band {series}", "Z"))
     drawn.append(path(frame.at(line.x, line.y, line.stepped), f"stroke {series}"))
-    return drawn + [circle(at, 3.5, f"fill {series}") for at in frame.at(line.x, line.y) if line.marked]
+    points = frame.at(line.x, line.y) if line.marked else []
+    return drawn + [element("circle", cx=x, cy=y, r=3.5, class_=f"fill {series}") for x, y in points]
 
 
 def _axes(frame: Frame, chart: Chart) -> list[str]:
     """Draw a quiet grid, round numbers or names, and what the axes mean."""
-    bottom, right, parts = frame.height - frame.bottom, frame.width - frame.right, []
+    left, right, bottom, parts = frame.left, frame.right, frame.bottom, []
+    middle = (frame.top + bottom) / 2
     is_whole = len(chart.series) > 1  # rounds and configurations
-    for v, words in ticks(frame.x_range, is_whole=is_whole):
+    for v, words in ticks(frame.x_range, 12 if is_whole else 5, is_whole):
         x, (top, kind) = frame.x(v), (frame.top, "grid") if chart.y_names else (bottom + 4, "axis")
         parts += [path([(x, top), (x, bottom)], kind), text(words, x, bottom + 17)]
     for i, name in enumerate(chart.y_names):
-        label = text(clean(name, 50), frame.left + 4, frame.y(i - 0.27) - 5, "label row-name", "start")
+        label = text(clean(name, 50), left + 4, frame.y(i - 0.27) - 5, "label row-name", "start")
         parts.append(group(name, label))
     if not chart.y_names:
         for v, words in ticks(frame.y_range, is_whole=is_whole):
             y = frame.y(v)
-            parts += [path([(frame.left, y), (right, y)], "grid"), text(words, frame.left - 6, y + 4, anchor="end")]
-        parts.append(path([(frame.left, bottom), (right, bottom)], "axis"))
-        parts.append(text(chart.y_label, 12, frame.top + (bottom - frame.top) / 2, "name", up=True))
+            parts += [path([(left, y), (right, y)], "grid"), text(words, left - 6, y + 4, anchor="end")]
+        parts.append(path([(left, bottom), (right, bottom)], "axis"))
+        parts.append(text(chart.y_label, 12, middle, "name", transform=f"rotate(-90 12 {middle:.1f})"))
     elif frame.x_range[0] <= 0 <= frame.x_range[1]:
         parts.insert(0, path([(frame.x(0), frame.top), (frame.x(0), bottom)], "axis"))
-    name = text(chart.x_label, frame.left + (right - frame.left) / 2, frame.height - 7, "name")
+    name = text(chart.x_label, (left + right) / 2, frame.height - 7, "name")
     return [*parts, name] if chart.x_label else parts
 
 
 def _names_of_cells(frame: Frame, chart: Chart) -> list[str]:
     """Write names above the columns and beside the rows of cells; numbers stand for names that have no room."""
-    side, n = frame.x(1) - frame.x(0), len(chart.x_names)
-    parts = [text(chart.x_label, frame.left + side * n / 2, 12, "name")]
-    parts.append(text(chart.y_label, 14, frame.top + side * n / 2, "name", up=True))
-    is_numbered = any(len(name) > int(side / 6.5) for name in chart.x_names)
+    middle = (frame.top + frame.bottom) / 2
+    parts = [text(chart.x_label, (frame.left + frame.right) / 2, 12, "name")]
+    parts.append(text(chart.y_label, 14, middle, "name", transform=f"rotate(-90 14 {middle:.1f})"))
+    is_numbered = any(len(name) > int((frame.x(1) - frame.x(0)) / 6.5) for name in chart.x_names)
     for i, name in enumerate(chart.x_names):
         head, row = (str(i + 1), f"{i + 1}: {clean(name, 8)}") if is_numbered else (name, clean(name, 11))
         parts.append(group(name, text(head, frame.x(i), 28)))

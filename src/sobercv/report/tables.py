@@ -26,15 +26,15 @@ _NUMBER = re.compile(f"{_SIGNED}(?: %| s| ms| [(]{_SIGNED}\u2013{_SIGNED}[)])?")
 
 def tables_of(summary: Summary) -> tuple[Table, ...]:
     """Return all tables of a report, the honest numbers first."""
-    made = [
+    return (
         scores_table(summary),
         *summary.tables,
         *(Table(c.name, c.title, c.below) for c in summary.charts if c.below),
         *([configurations_table(summary)] if summary.configurations else []),
         *([] if summary.columns is None else [summary.columns]),
         Table("data", "Data", (("", ""), *summary.data.items())),
-    ]
-    return (*made, checklist(summary)) if summary.race is not None else tuple(made)
+        *([] if summary.race is None else [checklist(summary)]),
+    )
 
 
 def scores_table(summary: Summary) -> Table:
