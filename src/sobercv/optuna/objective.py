@@ -28,9 +28,9 @@ from ..inference.bootstrap import corrected
 from ..inference.notes import adaptive
 from ..inference.tables import Table, open_table
 from ..predictions import Predictions
-from ..search.design import check_drop, drop_rule
+from ..search.design import Options, drop_rule
 from ..search.results import dropped_predictions
-from ..search.scoring import SEVERAL, metrics_of, wanted_of
+from ..search.scoring import ScoringPlan, wanted_of
 from ..training import Configuration, Experiment, MemoryStore, Plan, Problem, make_pool
 from ..training.fit.task import Outcome, Task
 from ..training.keep.cache import Manifest, OutcomeCache
@@ -156,11 +156,10 @@ class Objective:
         self.make = make
         self.drop = drop
         self._by_study = isinstance(drop, str) and drop == "study"
-        if not self._by_study:
-            check_drop(drop)
         seed = seeds.root(random_state)
-        metrics = tuple(metrics_of(scoring, None).values())
-        asked = metrics if isinstance(scoring, SEVERAL) else metrics[0]
+        scores = ScoringPlan.make(Options(None, scoring=scoring))
+        metrics = list(scores.metrics().values())
+        asked = metrics if scores.several else metrics[0]
         self.question = Question.ask(asked, aggregate=aggregate, random_state=seed).for_target(y)
         task = self.question.first.task
         self.problem = Problem.build(X, y, task=task, groups=groups, sample_weight=sample_weight)

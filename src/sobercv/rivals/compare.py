@@ -19,8 +19,8 @@ from ..inference.bootstrap import corrected
 from ..inference.estimate import METHODS
 from ..inference.tables import Table
 from ..search.bbc_search_cv import BBCSearchCV
-from ..search.design import design, known_task
-from ..search.scoring import Routed, metrics_of
+from ..search.design import design
+from ..search.scoring import Routed, ScoringPlan
 from ..targets import has_several_outputs, titled
 from .from_predictions import judged
 from .nested_cv import check_partition, nested_cv
@@ -164,7 +164,7 @@ def compare(
     with warnings.catch_warnings():  # the search itself warns
         warnings.simplefilter("ignore")
         plain = BBCSearchCV(estimator, param_grid, drop=None, **options)
-        found = metrics_of(plain.scoring, known_task(plain, y), estimator=estimator)  # refuses what needs the model
+        found = ScoringPlan.make(plain, y).metrics()  # refuses what needs the model
         if y is None or has_several_outputs(y):
             raise SoberError("E112", "`compare` needs one entry per sample in `y`; got several or none.")
         if len(found) > 1:
@@ -173,7 +173,7 @@ def compare(
             (options["scoring"],) = found.values()
             plain.set_params(scoring=options["scoring"])
         repeated = BBCSearchCV(estimator, param_grid, drop=None, n_repeats=n_repeats, **options)
-        routed = Routed.plain(estimator, groups, sample_weight)
+        routed = Routed.of(plain, groups, {"sample_weight": sample_weight})
         if "bbc-repeated" in protocols:  # refuses, before any fit, splits that cannot be repeated
             design(repeated, X, y, routed, plain.random_state)
         made = design(plain, X, y, routed, plain.random_state)

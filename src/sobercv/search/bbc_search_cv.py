@@ -50,7 +50,7 @@ from .results import (
     trained,
     winner_predictions,
 )
-from .scoring import wanted_of, with_names
+from .scoring import Routed, wanted_of, with_names
 
 _OPTIONAL = ("best_score_", "best_estimator_", "feature_names_in_", "refit_time_")  # not set by every `fit`
 
@@ -83,14 +83,14 @@ class Search(FittedSearch):
         check(self)
         seed = seeds.root(stored_seed(self.store) if self.random_state is None else self.random_state)
         configurations = expand(getattr(self, self._space), getattr(self, "n_iter", None), seed, self.estimator)
-        made = design(self, X, y, self._route(groups, params), seed)
+        made = design(self, X, y, Routed.of(self, groups, params), seed)
         problem, plan, question = made.problem, made.plan, made.question
         wanted, raises = wanted_of(question, self.keep, problem.task), isinstance(self.error_score, str)
         asks = made.scoring.asks(problem.target, self.return_train_score)
         experiment = Experiment(problem, self.estimator, wanted, raises, asks)
         store = MemoryStore(problem, plan, len(configurations))
         can_drop = question.by == "sample" and question.procedure is None and made.beside is None
-        self.drop_rule_ = rule = drop_rule(self.drop, store.nothing_yet(), question) if can_drop else None
+        self.drop_rule_ = rule = drop_rule(self.drop, store.nothing_yet(), question, can_drop)
         with listening(self.on_event, self.verbose) as tell:
             tell(SearchStarted(len(configurations), plan.n_splits))
             log = race(

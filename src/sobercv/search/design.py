@@ -20,8 +20,8 @@ from ..inference.tables import check_partition
 from ..metrics import Metric
 from ..predictions import Predictions
 from ..targets import Target, TaskName, has_several_outputs
-from ..training import Plan, Problem, infer_task
-from .scoring import Routed, ScoringPlan, needs_predictions, scores_as_usual
+from ..training import Plan, Problem
+from .scoring import Routed, ScoringPlan, needs_predictions
 
 _FLAG = (bool, np.bool_)
 #: Options that are a question's as well.
@@ -77,7 +77,7 @@ def check(options: Options) -> None:
     refit, pairs, score = options.refit, options.pair_models, options.error_score
     for name in ("max_seconds", "fit_timeout"):
         limit = getattr(options, name)
-        if limit is not None and (not isinstance(limit, Real) or isinstance(limit, bool) or float(limit) <= 0):
+        if limit is not None and (not isinstance(limit, Real) or isinstance(limit, bool) or not limit > 0):
             raise SoberError("E108", f"`{name}` must be a number above 0, or None; got {limit!r}.")
     rows = (
         ("E123", "refit", isinstance(refit, (*_FLAG, str)) or callable(refit),
@@ -90,7 +90,6 @@ def check(options: Options) -> None:
     for code, name, is_known, known in rows:
         if not is_known:
             raise SoberError(code, f"`{name}` must be {known}; got {getattr(options, name)!r}.")
-    check_drop(options.drop)
     if isinstance(options.select, SelectionProcedure):
         if options._has_drop_rule:
             raise SoberError(
@@ -104,20 +103,8 @@ def check(options: Options) -> None:
 
 
 # ---- dropping --------------------------------------------------------------------------------------------------------
-def drop_rule(drop: Any, nothing_yet: Predictions, question: Question) -> DropRule | None:
-    """Find the rule for this race; ask whether it can serve, and for a copy of its own where it must remember."""
-    rule: Any = drop
-    if isinstance(drop, str):
-        # Only where the highest score wins can a rule tell what must be kept from what can still happen to the scores.
-        rule = PredictiveDrop() if drop == "auto" and question.select is best else BootstrapDrop()
-    if hasattr(rule, "check"):
-        rule.check(nothing_yet, question)
-    fresh: DropRule | None = rule.for_race() if hasattr(rule, "for_race") else rule
-    return fresh
-
-
-def check_drop(drop: Any) -> None:
-    """Refuse what is no drop rule."""
+def drop_rule(drop: Any, nothing_yet: Predictions, question: Question, can_drop: bool = True) -> DropRule | None:
+    """Find the rule for this race, a copy of its own where it must remember; refuse what is none, or cannot serve."""
     is_known = drop is None or (isinstance(drop, str) and drop in ("auto", "bced"))
     with suppress(TypeError, ValueError):
         inspect.signature(drop).bind("predictions", "question", "round")
@@ -128,6 +115,16 @@ def check_drop(drop: Any) -> None:
             f'`drop` must be "auto", "bced", None, or a rule that is called with (predictions, question, round), such '
             f"as PredictiveDrop(); got {drop!r}.",
         )
+    if not can_drop:
+        return None
+    rule: Any = drop
+    if isinstance(drop, str):
+        # Only where the highest score wins can a rule tell what must be kept from what can still happen to the scores.
+        rule = PredictiveDrop() if drop == "auto" and question.select is best else BootstrapDrop()
+    if hasattr(rule, "check"):
+        rule.check(nothing_yet, question)
+    fresh: DropRule | None = rule.for_race() if hasattr(rule, "for_race") else rule
+    return fresh
 
 
 # ---- the design ------------------------------------------------------------------------------------------------------
@@ -144,19 +141,18 @@ class Design:
 
 def design(options: Options, X: Any, y: Any, routed: Routed, seed: int) -> Design:
     """Put the data and what is asked together, and refuse what does not go together."""
-    known = known_task(options, y)
-    if y is None and known is not None:
+    scoring = ScoringPlan.make(options, y, routed)
+    if y is None and scoring.task is not None:
         raise SoberError("E112", "A search requires y to be passed, but the target y is None; pass the true values.")
-    scoring = ScoringPlan.make(options.scoring, known, options.refit, options.estimator, routed)
     by_models = y is None or has_several_outputs(y)
     # What an estimator of no known kind predicts need be no value of the target: clusters, outliers, anything.
-    if by_models or (known is None and options._suits_folds):
+    if by_models or (scoring.task is None and options._suits_folds):
         names = [name for name, given in scoring.given.items() if by_models or not needs_predictions(given)]
         scoring = scoring.to_models(names)
     problem = Problem.build(
         X,
         y,
-        task=known or _task_of(scoring, None if by_models else y),
+        task=scoring.task or _task_of(scoring, None if by_models else y),
         groups=routed.groups,
         sample_weight=scoring.sample_weight,
         fit_params=routed.fit_params,
@@ -195,16 +191,6 @@ def design(options: Options, X: Any, y: Any, routed: Routed, seed: int) -> Desig
     if question.procedure is not None:
         question.procedure.check_table(problem.target)
     return Design(problem, plan, scoring, question, beside)
-
-
-def known_task(options: Options, y: Any) -> TaskName | None:
-    """Tell the task by the estimator and `y`; None where the metric knows, or the model itself."""
-    try:
-        return infer_task(options.estimator, y)
-    except SoberError:
-        if options.scoring is None and scores_as_usual(options.estimator):
-            raise
-        return None
 
 
 def _task_of(scoring: ScoringPlan, y: Any) -> TaskName:

@@ -33,7 +33,7 @@ from ..inference.difference import Difference, Family, families
 from ..predictions import Predictions
 from .design import Options
 from .results import estimate_of, table_of_results
-from .scoring import Routed, listed
+from .scoring import listed
 
 
 def _requesting(scoring: Any, estimator: Any) -> Any:
@@ -98,21 +98,6 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         for i, scoring in enumerate(listed(self.scoring)):
             router.add(**{f"scorer{i}": _requesting(scoring, self.estimator)}, method_mapping=both)
         return router
-
-    def _route(self, groups: Any, params: Mapping[str, Any]) -> Routed:
-        """Send metadata as requested; without metadata routing, weights to `fit` and metrics, all else to `fit`."""
-        if not get_config()["enable_metadata_routing"]:
-            return Routed.plain(self.estimator, groups, **params)
-        given = {name: value for name, value in params.items() if value is not None or name != "sample_weight"}
-        takes_groups = hasattr(self.cv, "split") and get_routing_for_object(self.cv).consumes("split", ["groups"])
-        if groups is not None and takes_groups:
-            given["groups"] = groups  # all else that is done with groups needs no request
-        routed = process_routing(self, "fit", **given)
-        split_params = dict(routed.splitter.split) if hasattr(routed, "splitter") else None
-        groups = (split_params or {}).get("groups") if groups is None else groups
-        score_params = [dict(routed[f"scorer{i}"].score) for i in range(len(listed(self.scoring)))]
-        # What `fit` receives, weights included, is what was requested, perhaps under another name.
-        return Routed(groups, None, dict(routed.estimator.fit), False, split_params, score_params)
 
     # ---- the winner --------------------------------------------------------------------------------------------------
     def _check_refit(self, name: str) -> None:
@@ -272,16 +257,10 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         own: str = super().__repr__(N_CHAR_MAX)
         return f"{estimate_of(self)!r}\n{own}" if hasattr(self, "estimate_") else own
 
-    def _repr_html_(self) -> str:
-        inner: str = super()._repr_html_()
-        if not hasattr(self, "estimate_"):
-            return inner
+    def _html_repr(self) -> Any:  # what scikit-learn shows in a notebook
+        shown = self
         if hasattr(self, "best_estimator_"):  # as in scikit-learn, the winner stands where the estimator stood
-            trained = copy(self)
-            trained.estimator = self.best_estimator_
-            inner = super(FittedSearch, trained)._repr_html_()
-        return estimate_of(self)._repr_html_() + inner
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
-        return bundle | {"text/html": self._repr_html_()} if "text/html" in bundle else bundle
+            shown = copy(self)
+            shown.estimator = self.best_estimator_
+        inner = super(FittedSearch, shown)._html_repr()
+        return estimate_of(self)._repr_html_() + inner if hasattr(self, "estimate_") else inner
