@@ -43,9 +43,11 @@ from .progress import listening
 from .results import (
     as_decided,
     cv_results,
+    dropped_predictions,
     estimate_of,
     incomplete,
     report_failures,
+    split_scores,
     table_of,
     trained,
     winner_predictions,
@@ -97,7 +99,8 @@ class Search(FittedSearch):
                 experiment, configurations, plan, store=store, on_event=tell,
                 cache=kept_outcomes(self.store, experiment, configurations, plan, seed),
                 rule=None if rule is None else lambda predictions, index: rule(predictions, question, index),
-                **self._limits(self.max_seconds),
+                pool=make_pool(self.n_jobs, self.fit_timeout, self.max_seconds is not None),
+                stop=Stop(self.max_seconds),
             )  # fmt: skip
             tell(SearchEnded(log.stopped, log.n_fits, log.n_fits_saved, log.seconds))
         if log.failures:
@@ -109,11 +112,6 @@ class Search(FittedSearch):
             self.train_final_model(problem.X, problem.y, **problem.fit_arguments(np.arange(problem.n_samples)))
         return self
 
-    def _limits(self, seconds: float | None) -> dict[str, Any]:
-        """Return where fits run, and when they end."""
-        pool = make_pool(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None)
-        return {"pool": pool, "stop": Stop(seconds)}
-
     def _judge(
         self, made: Design, store: MemoryStore, log: RaceLog, configurations: list[Configuration]
     ) -> dict[str, Estimate]:
@@ -124,37 +122,41 @@ class Search(FittedSearch):
         question, beside = made.question, made.beside
         if question.by == "fold":
             question = with_names(question, store, log.finishers, self.refit)
+        predictions, dropped = store.predictions(log.finishers), log.status == "dropped"
+        if self.count_dropped and dropped.any():
+            predictions = replace(predictions, dropped=dropped_predictions(store, dropped))
+        metrics = question.metrics if beside is None else question.metrics + beside.metrics[1:]
+        scored = {metric: split_scores(store, log, metric, question) for metric in metrics}
+        splits = [(split.train, split.test) for split in made.plan.splits]
+        scores = {metric.name: by_split[log.finishers] for metric, (by_split, _) in scored.items()}
         start = time.perf_counter()
-        self.predictions_, table = table_of(store, log, question, self.count_dropped)
-        estimates, metrics = corrected(table), question.metrics
+        table = table_of(predictions, question, splits, scores)
+        estimates = corrected(table)
         if beside is not None:
-            by_fold = table_of(store, log, beside, self.count_dropped)[1]
+            by_fold = table_of(predictions, beside, splits, scores)
             by_fold.final = table.winner()
             found = {**corrected(by_fold), **estimates}
             estimates = {name: found[name] for name in made.scoring.scorers}
-            metrics += beside.metrics[1:]
         self.judge_time_ = time.perf_counter() - start
-        self.cv_results_ = results = cv_results(
-            configurations, store, log, question, metrics, estimates, self.error_score
-        )
+        results = cv_results(configurations, store, log, question, scored, estimates, self.error_score)
         first = estimates[question.first.name]
+        best = first.winner
         if callable(self.refit):  # as in scikit-learn, its pick has no score
-            self.best_index_ = _chosen_by(self.refit, results)
+            best = _chosen_by(self.refit, results)
             notes.append(Note("W212", _NOT_JUDGED))
         else:
-            self.best_index_ = first.winner
             tail = question.first.name if question.several else "score"
-            self.best_score_ = float(results[f"mean_test_{tail}"][first.winner])
-        self.best_params_ = dict(configurations[self.best_index_].params)
-        self.winner_predictions_ = winner_predictions(store, self.predictions_, self.best_index_, first.decision)
+            self.best_score_ = float(results[f"mean_test_{tail}"][best])
+        self.best_index_, self.best_params_ = best, dict(configurations[best].params)
+        self.cv_results_, self.predictions_, self.race_ = results, predictions, log
+        self.winner_predictions_ = winner_predictions(store, predictions, best, first.decision)
         self.question_, self.multimetric_, self.seed_ = question, question.several, question.seed
-        called = made.scoring.as_called(self.predictions_.target)
-        self.scorer_ = called if made.scoring.several else next(iter(called.values()))
-        self._place = list(made.scoring.given).index(question.first.name) if made.scoring.several else 0
-        self.race_, self.stopped_, self.signal_ = log, log.stopped, log.signal
-        self.is_complete_ = log.stopped == "finished"
-        self.splits_ = [(split.train, split.test) for split in made.plan.splits]
-        self.n_splits_ = len(self.splits_)
+        called = made.scoring.as_called(predictions.target)
+        self.scorer_ = {name: called[name] for name in made.scoring.given}
+        if not made.scoring.several:
+            (self.scorer_,) = called.values()
+        self.stopped_, self.signal_, self.is_complete_ = log.stopped, log.signal, log.stopped == "finished"
+        self.splits_, self.n_splits_ = splits, len(splits)
         self.n_fits_, self.n_recalled_ = log.n_fits - log.n_recalled, log.n_recalled
         params, codes = dict(configurations[first.winner].params), {note.code for note in notes}
         return {  # a note takes the place of one of the same code
@@ -175,7 +177,8 @@ class Search(FittedSearch):
         store, path = MemoryStore(made.problem, plan, 1), None if self.store is None else f"{self.store}.pairs"
         alone = [Configuration(0, self.cv_results_["params"][winner])]
         cache = kept_outcomes(path, experiment, alone, plan, question.seed)
-        log = race(experiment, alone, plan, store=store, cache=cache, **self._limits(left))
+        pool = make_pool(self.n_jobs, self.fit_timeout, self.max_seconds is not None)
+        log = race(experiment, alone, plan, pool=pool, store=store, cache=cache, stop=Stop(left))
         self.n_fits_ += log.n_fits - log.n_recalled
         self.n_recalled_ += log.n_recalled
         if log.stopped != "finished" or log.failures:

@@ -77,7 +77,7 @@ def check(options: Options) -> None:
     refit, pairs, score = options.refit, options.pair_models, options.error_score
     for name in ("max_seconds", "fit_timeout"):
         limit = getattr(options, name)
-        if limit is not None and (not isinstance(limit, Real) or isinstance(limit, bool) or not limit > 0):
+        if limit is not None and (not isinstance(limit, Real) or isinstance(limit, bool) or not float(limit) > 0):
             raise SoberError("E108", f"`{name}` must be a number above 0, or None; got {limit!r}.")
     rows = (
         ("E123", "refit", isinstance(refit, (*_FLAG, str)) or callable(refit),

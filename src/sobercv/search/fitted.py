@@ -32,7 +32,7 @@ from ..inference.bootstrap import corrected
 from ..inference.difference import Difference, Family, families
 from ..predictions import Predictions
 from .design import Options
-from .results import estimate_of, table_of_results
+from .results import estimate_of, table_of
 from .scoring import listed
 
 
@@ -71,7 +71,6 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
     scorer_: Any
     predictions_: Predictions
     question_: Question
-    _place: int  # of the scorer that selects, in the order of `scoring`
 
     # ---- among scikit-learn's estimators -----------------------------------------------------------------------------
     def __sklearn_is_fitted__(self) -> bool:
@@ -136,7 +135,8 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         given = {name: value for name, value in params.items() if value is not None}
         unknown = sorted(given.keys() - {"sample_weight"})
         if get_config()["enable_metadata_routing"]:
-            given = dict(process_routing(self, "score", **given)[f"scorer{self._place}"].score)
+            place = list(self.scorer_).index(first) if isinstance(self.scorer_, dict) else 0
+            given = dict(process_routing(self, "score", **given)[f"scorer{place}"].score)
         elif unknown:
             raise ValueError(
                 f"Passing extra keyword arguments to {type(self).__name__}.score (here {', '.join(unknown)}) is only "
@@ -242,7 +242,13 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
             first = same[0]
         estimate = estimate_of(self)
         if estimate.judge_alone is None:  # a pickled estimate leaves its predictions behind; the search has them
-            estimate = replace(estimate, judge_alone=corrected(table_of_results(self))[estimate.metric].judge_alone)
+            results, scores = self.cv_results_, dict[str, Array]()
+            for metric in self.question_.metrics:
+                tail = metric.name if self.multimetric_ else "score"
+                by_split = [results[f"split{i}_test_{tail}"] for i in range(self.n_splits_)]
+                scores[metric.name] = np.stack(by_split, axis=1)[results["status"] == "finished"]
+            found = corrected(table_of(self.predictions_, self.question_, self.splits_, scores))
+            estimate = replace(estimate, judge_alone=found[estimate.metric].judge_alone)
         return estimate.gain_over(first)
 
     @property
