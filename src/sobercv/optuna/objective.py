@@ -23,7 +23,7 @@ from sklearn.base import clone
 from .. import seeds
 from ..containers import Array
 from ..errors import Note, SoberError
-from ..inference import DropRule, Estimate, Question
+from ..inference import Estimate, Question
 from ..inference.bootstrap import corrected
 from ..inference.notes import adaptive
 from ..inference.tables import Table, open_table
@@ -156,6 +156,9 @@ class Objective:
         self.make = make
         self.drop = drop
         self._by_study = isinstance(drop, str) and drop == "study"
+        # A trial of the past that was pruned never comes back, so that "auto" is the more careful rule.
+        is_auto = isinstance(drop, str) and drop == "auto"
+        self._drop = None if self._by_study else "bced" if is_auto else drop
         seed = seeds.root(random_state)
         scores = ScoringPlan.make(Options(None, scoring=scoring))
         metrics = list(scores.metrics().values())
@@ -181,7 +184,7 @@ class Objective:
             problem = f"The folder {store} cannot be made ({error.strerror}); name another folder."
             raise SoberError("E809", problem) from None
         self._nothing_yet = MemoryStore(self.problem, self.plan, 1).nothing_yet()
-        self._rule(self._nothing_yet)  # refuses before any trial
+        drop_rule(self._drop, self._nothing_yet, self.question)  # refuses before any trial
 
     # ---- a trial -------------------------------------------------------------------------------------------------
     def __call__(self, trial: Trial) -> float:
@@ -189,7 +192,7 @@ class Objective:
         check_study(trial.study)
         trial.set_user_attr(PROPOSED, {"by_scores": learns_from_scores(trial.study), "from": self._leaders})
         experiment, rival = self._experiment(trial), self._rival(trial.study)
-        rule = self._rule(self._leading(self._nothing_yet))
+        rule = drop_rule(self._drop, self._leading(self._nothing_yet), self.question)
 
         def after_round(predictions: Predictions, index: int) -> None:
             score = self._score(predictions)
@@ -261,18 +264,12 @@ class Objective:
     def _leading(self, predictions: Predictions) -> Predictions:
         return predictions if self.proposing.all() else predictions.take_rows(self.proposing)
 
-    def _rule(self, nothing_yet: Predictions) -> DropRule | None:
-        """Find the drop rule, fresh for a trial; None where the study prunes, or nothing does."""
-        # A trial of the past that was pruned never comes back, so that "auto" is the more careful rule.
-        drop = "bced" if isinstance(self.drop, str) and self.drop == "auto" else self.drop
-        return None if self._by_study else drop_rule(drop, nothing_yet, self.question)
-
     # ---- pruning -------------------------------------------------------------------------------------------------
     def _rival(self, study: optuna.Study) -> Predictions | None:
         """Predictions of the best complete trial so far; None where there is none, or nothing is pruned."""
         done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
         done = [trial for trial in done if PLACE in trial.user_attrs]
-        if self._by_study or self.drop is None or not done:
+        if self._drop is None or not done:
             return None
         store = MemoryStore(self.problem, self.plan, 1)
         for outcome in self._outcomes(max(done, key=lambda t: -np.inf if t.value is None else t.value)):

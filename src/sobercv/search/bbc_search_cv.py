@@ -36,22 +36,11 @@ from ..training import (
 )
 from ..training.fit.task import build
 from ..training.race import race
+from . import results
 from .design import Design, check, design, drop_rule
 from .fitted import FittedSearch
 from .pairs import PairModels, pairs_pay, tournament
 from .progress import listening
-from .results import (
-    as_decided,
-    cv_results,
-    dropped_predictions,
-    estimate_of,
-    incomplete,
-    report_failures,
-    split_scores,
-    table_of,
-    trained,
-    winner_predictions,
-)
 from .scoring import Routed, wanted_of, with_names
 
 _OPTIONAL = ("best_score_", "best_estimator_", "feature_names_in_", "refit_time_")  # not set by every `fit`
@@ -104,7 +93,7 @@ class Search(FittedSearch):
             )  # fmt: skip
             tell(SearchEnded(log.stopped, log.n_fits, log.n_fits_saved, log.seconds))
         if log.failures:
-            report_failures(log, configurations)
+            results.report_failures(log, configurations)
         estimates = self._judge(made, store, log, configurations)
         self.pair_models_ = self._train_pairs(made, replace(experiment, asks=None), store, estimates)
         self.estimate_ = estimates if self.question_.several else next(iter(estimates.values()))
@@ -118,38 +107,38 @@ class Search(FittedSearch):
         """Return honest estimates by metric, from predictions or scores of models; set what users read beside them."""
         for name in _OPTIONAL:
             self.__dict__.pop(name, None)
-        notes = [] if log.stopped == "finished" else [incomplete(log, store)]
+        notes = [] if log.stopped == "finished" else [results.incomplete(log, store)]
         question, beside = made.question, made.beside
         if question.by == "fold":
             question = with_names(question, store, log.finishers, self.refit)
         predictions, dropped = store.predictions(log.finishers), log.status == "dropped"
         if self.count_dropped and dropped.any():
-            predictions = replace(predictions, dropped=dropped_predictions(store, dropped))
+            predictions = replace(predictions, dropped=results.dropped_predictions(store, dropped))
         metrics = question.metrics if beside is None else question.metrics + beside.metrics[1:]
-        scored = {metric: split_scores(store, log, metric, question) for metric in metrics}
+        scored = {metric: results.split_scores(store, log, metric, question) for metric in metrics}
         splits = [(split.train, split.test) for split in made.plan.splits]
         scores = {metric.name: by_split[log.finishers] for metric, (by_split, _) in scored.items()}
         start = time.perf_counter()
-        table = table_of(predictions, question, splits, scores)
+        table = results.table_of(predictions, question, splits, scores)
         estimates = corrected(table)
         if beside is not None:
-            by_fold = table_of(predictions, beside, splits, scores)
+            by_fold = results.table_of(predictions, beside, splits, scores)
             by_fold.final = table.winner()
             found = {**corrected(by_fold), **estimates}
             estimates = {name: found[name] for name in made.scoring.scorers}
         self.judge_time_ = time.perf_counter() - start
-        results = cv_results(configurations, store, log, question, scored, estimates, self.error_score)
+        shown = results.cv_results(configurations, store, log, question, scored, estimates, self.error_score)
         first = estimates[question.first.name]
         best = first.winner
         if callable(self.refit):  # as in scikit-learn, its pick has no score
-            best = _chosen_by(self.refit, results)
+            best = _chosen_by(self.refit, shown)
             notes.append(Note("W212", _NOT_JUDGED))
         else:
             tail = question.first.name if question.several else "score"
-            self.best_score_ = float(results[f"mean_test_{tail}"][best])
+            self.best_score_ = float(shown[f"mean_test_{tail}"][best])
         self.best_index_, self.best_params_ = best, dict(configurations[best].params)
-        self.cv_results_, self.predictions_, self.race_ = results, predictions, log
-        self.winner_predictions_ = winner_predictions(store, predictions, best, first.decision)
+        self.cv_results_, self.predictions_, self.race_ = shown, predictions, log
+        self.winner_predictions_ = results.winner_predictions(store, predictions, best, first.decision)
         self.question_, self.multimetric_, self.seed_ = question, question.several, question.seed
         called = made.scoring.as_called(predictions.target)
         self.scorer_ = {name: called[name] for name in made.scoring.given}
@@ -193,7 +182,7 @@ class Search(FittedSearch):
         return PairModels(log.n_fits, factors)
 
     def train_final_model(
-        self, X: Any, y: Any = None, *, train: Callable[..., Any] = trained, **fit_params: Any
+        self, X: Any, y: Any = None, *, train: Callable[..., Any] = results.trained, **fit_params: Any
     ) -> Self:
         """Train what was selected on all data; `fit` does it, except with `refit=False`.
 
@@ -206,12 +195,12 @@ class Search(FittedSearch):
         **fit_params
             Arguments of the estimator's `fit`.
         """
-        start, decision = time.perf_counter(), estimate_of(self).decision
+        start, decision = time.perf_counter(), results.estimate_of(self).decision
         models = []
         for index in decision.configurations if isinstance(decision, Mix) else [self.best_index_]:
             model = build(self.estimator, self.cv_results_["params"][index])
             models.append(train(model, X, y, **fit_params))
-        self.best_estimator_ = best = models[0] if decision is None else as_decided(decision, models, X, y)
+        self.best_estimator_ = best = models[0] if decision is None else results.as_decided(decision, models, X, y)
         self.refit_time_ = time.perf_counter() - start
         self.n_fits_ += len(models)
         if hasattr(best, "feature_names_in_"):

@@ -165,12 +165,13 @@ def design(options: Options, X: Any, y: Any, routed: Routed, seed: int) -> Desig
         if isinstance(scorer, Metric) and scorer.max_calls is not None and not isinstance(scoring.given[name], Metric)
     ]
     by_fold = bool(scoring.on_models)
-    why_not = _why_not_by_folds(options, problem, plan) if functions or by_fold else None
-    if functions and options._suits_folds and why_not is None:
-        scoring = scoring.to_models(functions)  # once per fit, and not once per configuration and resample
-        by_fold |= next(iter(scoring.scorers)) in functions
-    if by_fold and why_not is not None:
-        raise why_not
+    if by_fold:
+        _check_folds(options, problem, plan)
+    if functions and options._suits_folds:
+        with suppress(SoberError):  # else they are called on resamples
+            _check_folds(options, problem, plan)
+            scoring = scoring.to_models(functions)  # once per fit, and not once per configuration and resample
+            by_fold |= next(iter(scoring.scorers)) in functions
     select = options.select
     if isinstance(select, SelectionProcedure):
         select = select.for_estimator(options.estimator)
@@ -205,21 +206,17 @@ def _task_of(scoring: ScoringPlan, y: Any) -> TaskName:
     return task or "regression"
 
 
-def _why_not_by_folds(options: Options, problem: Problem, plan: Plan) -> SoberError | None:
-    """Return the error for what scores by fold cannot answer, None where folds can stand for samples."""
+def _check_folds(options: Options, problem: Problem, plan: Plan) -> None:
+    """Refuse what scores by fold cannot answer, because folds cannot stand for samples."""
     why = "`scoring` needs the fitted model, so that there is one score per fold"
     if options._has_drop_rule:
-        return SoberError("E114", f"`drop` takes a rule that looks at predictions; {why}. Leave it out, or drop=None.")
+        raise SoberError("E114", f"`drop` takes a rule that looks at predictions; {why}. Leave it out, or drop=None.")
     if plan.n_repeats > 1:
-        return SoberError(
+        raise SoberError(
             "E114",
             f"{why} and folds are resampled; those of {plan.n_repeats} repeats share samples. Use n_repeats=1, and a "
             "`cv` that holds every sample out once, such as cv=10 or KFold.",
         )
     tested = plan.seen(range(plan.n_splits))[:, 0]
     groups = None if problem.group_codes is None else problem.group_codes[tested]
-    try:
-        check_partition(plan.n_repeats, groups, plan.fold_of[tested])
-    except SoberError as error:
-        return error
-    return None
+    check_partition(plan.n_repeats, groups, plan.fold_of[tested])

@@ -155,9 +155,7 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
     @property
     def n_features_in_(self) -> int:
         """Number of features seen in `fit`."""
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError(f"{type(self).__name__} has no n_features_in_ before it is fitted.")
-        return int(self.best_estimator_.n_features_in_)
+        return int(self._best("n_features_in_").n_features_in_)
 
     def report(self, path: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
         """Write a report: one HTML file that works offline, its tables, or JSON.

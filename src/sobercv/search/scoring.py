@@ -180,8 +180,6 @@ class ScoringPlan:
         try:
             task = infer_task(estimator, y)
         except SoberError:
-            if scoring is None and estimator is not None and scores_as_usual(estimator):
-                raise
             task = None
         found, given = dict[str, Metric | ModelScorer](), dict[str, Any]()
         names = map(str, scoring) if isinstance(scoring, Mapping) else repeat(None)
@@ -321,28 +319,22 @@ def listed(scoring: Any) -> list[Any]:
 
 
 def _own_score(estimator: Any, task: TaskName | None, y: Any) -> Metric | ModelScorer:
-    """Return what the estimator's own `score` is: a metric where it is the usual one."""
+    """Return what the estimator's own `score` is: a metric where it is scikit-learn's accuracy or R2, or missing."""
     inner = estimator
     while hasattr(inner, "steps"):  # a pipeline scores as its last step does
         inner = inner.steps[-1][1]
     if any(hasattr(inner, grid) for grid in ("param_grid", "param_distributions")) and hasattr(inner, "scoring"):
         # A search scores its winner, whose predictions are its own.
         return next(iter(ScoringPlan.make(inner, y).scorers.values()))
-    if estimator is not None and task != "survival" and not scores_as_usual(inner):
+    own = getattr(type(inner), "score", None)
+    is_usual = own in (None, ClassifierMixin.score, RegressorMixin.score) or (
+        getattr(own, "__module__", "").startswith("sklearn.") and getattr(own, "__qualname__", "") in _AS_USUAL
+    )
+    if task != "survival" and not is_usual:
         return ModelScorer("score")
-    if task is None:
+    if estimator is None and task is None:
         raise SoberError("E112", "Neither estimator nor scoring tells what kind of task it is. Pass scoring=.")
-    return get(DEFAULTS[task])
-
-
-def scores_as_usual(estimator: Any) -> bool:
-    """Whether `score` is scikit-learn's accuracy or R2, or missing; a pipeline's is that of its last step."""
-    while hasattr(estimator, "steps"):
-        estimator = estimator.steps[-1][1]
-    own = getattr(type(estimator), "score", None)
-    if own is None or own in (ClassifierMixin.score, RegressorMixin.score):
-        return True
-    return getattr(own, "__module__", "").startswith("sklearn.") and getattr(own, "__qualname__", "") in _AS_USUAL
+    return get(DEFAULTS[task or infer_task(estimator, y)])
 
 
 def _read(scoring: Any, task: TaskName | None, name: str | None = None) -> Metric | ModelScorer:
