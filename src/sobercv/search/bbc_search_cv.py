@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
 
 from .. import seeds
-from ..errors import Note, also
+from ..errors import Note, SoberError, also
 from ..inference import Estimate
 from ..inference.bootstrap import corrected
 from ..inference.instability import missed, widened
@@ -95,7 +95,7 @@ class Search(FittedSearch):
         if log.failures:
             results.report_failures(log, configurations)
         estimates = self._judge(made, store, log, configurations)
-        self.pair_models_ = self._train_pairs(made, replace(experiment, asks=None), store, estimates)
+        self.pair_models_ = self._train_pairs(made, experiment, store, estimates)
         self.estimate_ = estimates if self.question_.several else next(iter(estimates.values()))
         if self.refit:
             self.train_final_model(problem.X, problem.y, **problem.fit_arguments(np.arange(problem.n_samples)))
@@ -141,9 +141,8 @@ class Search(FittedSearch):
         self.winner_predictions_ = results.winner_predictions(store, predictions, best, first.decision)
         self.question_, self.multimetric_, self.seed_ = question, question.several, question.seed
         called = made.scoring.as_called(predictions.target)
-        self.scorer_ = {name: called[name] for name in made.scoring.given}
-        if not made.scoring.several:
-            (self.scorer_,) = called.values()
+        several = made.scoring.several
+        self.scorer_ = {n: called[n] for n in made.scoring.given} if several else next(iter(called.values()))
         self.stopped_, self.signal_, self.is_complete_ = log.stopped, log.signal, log.stopped == "finished"
         self.splits_, self.n_splits_ = splits, len(splits)
         self.n_fits_, self.n_recalled_ = log.n_fits - log.n_recalled, log.n_recalled
@@ -165,12 +164,18 @@ class Search(FittedSearch):
         plan, partner = tournament(made.plan)
         store, path = MemoryStore(made.problem, plan, 1), None if self.store is None else f"{self.store}.pairs"
         alone = [Configuration(0, self.cv_results_["params"][winner])]
+        experiment = replace(experiment, asks=None, raise_errors=False)
         cache = kept_outcomes(path, experiment, alone, plan, question.seed)
         pool = make_pool(self.n_jobs, self.fit_timeout, self.max_seconds is not None)
-        log = race(experiment, alone, plan, pool=pool, store=store, cache=cache, stop=Stop(left))
+        try:
+            log = race(experiment, alone, plan, pool=pool, store=store, cache=cache, stop=Stop(left))
+        except SoberError as error:
+            if error.code != "E315":
+                raise
+            return None  # some cannot be trained on so few rows; the estimate stands without them
         self.n_fits_ += log.n_fits - log.n_recalled
         self.n_recalled_ += log.n_recalled
-        if log.stopped != "finished" or log.failures:
+        if log.stopped != "finished":
             return None
         own, paired = raced.predictions(np.arange(len(raced.done)) == winner), store.predictions()
         factors: dict[str, float] = {}
