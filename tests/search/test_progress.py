@@ -147,6 +147,19 @@ def test_one_configuration_is_no_plural(capsys):
     assert capsys.readouterr().out.startswith("round 1 of 2: 1 configuration in the race, 0 dropped, 0 failed, 1 fit, ")
 
 
+def test_a_listener_of_two_searches_counts_each_alone():
+    lines, screen = io.StringIO(), io.StringIO()
+    bar = progress.Bars(Console(file=screen, force_terminal=True, width=120, color_system=None))
+    found = search(on_event=[progress.Lines(lines), bar])
+    for _ in range(2):
+        for shown in (lines, screen):
+            shown.seek(shown.truncate(0))
+        quietly(found)
+        gone = int((found.race_.status == "dropped").sum())
+        assert f"{gone} dropped, 2 failed" in lines.getvalue().splitlines()[-1]
+        assert f"{found.race_.n_fits}/{found.race_.n_fits} fits" in screen.getvalue()
+
+
 def test_a_bar_in_a_terminal(monkeypatch):
     screen = io.StringIO()
     monkeypatch.setattr(progress, "_console", lambda: Console(file=screen, force_terminal=True, width=120))

@@ -29,7 +29,7 @@ from ..inference.notes import adaptive
 from ..inference.tables import Table, open_table
 from ..predictions import Predictions
 from ..search.design import Options, drop_rule
-from ..search.results import dropped_predictions
+from ..search.results import predictions_of
 from ..search.scoring import ScoringPlan, wanted_of
 from ..training import Configuration, Experiment, MemoryStore, Plan, Problem, make_pool
 from ..training.fit.task import Outcome, Task
@@ -298,7 +298,7 @@ class Objective:
             Pruned trials take part in the correction with the folds that they have. Without them it would be too
             small: what was pruned for its bad luck in this sample might have won in another.
         **options
-            `n_bootstraps`, `confidence_level`, `stratify`, `select`, `method`, `interval`, `n_jobs` and `random_state`
+            `n_bootstraps`, `confidence_level`, `stratify`, `select`, `interval`, `n_jobs` and `random_state`
             of `sobercv.bbc`.
 
         Returns
@@ -329,12 +329,10 @@ class Objective:
                 "E111", "The study has no complete trial of this objective; run study.optimize(objective)."
             )
         pruned = ~finished & store.done.any(axis=1)
-        predictions = replace(store.predictions(finished), n_dropped=0)
-        if all_propose:
-            dropped = dropped_predictions(store, pruned & count_pruned)
-            table = open_table(replace(predictions, dropped=dropped), question)
-        else:  # trials were pruned by the samples that led the sampler, as they were proposed
-            table = Table(predictions, question, judges=~self.proposing)
+        predictions = replace(predictions_of(store, finished, pruned & count_pruned & all_propose), n_dropped=0)
+        # Otherwise trials were pruned by the samples that led the sampler, as they were proposed.
+        judges = None if all_propose else ~self.proposing
+        table = open_table(predictions, question) if judges is None else Table(predictions, question, judges=judges)
         found = corrected(table)
         notes = _absent(trials, len(ended) - len(own), pruned, table)
         by_scores = all_propose and any(trial.user_attrs[PROPOSED]["by_scores"] for trial in own)

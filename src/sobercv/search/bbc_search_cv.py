@@ -21,21 +21,10 @@ from ..inference.bootstrap import corrected
 from ..inference.instability import missed, widened
 from ..inference.intervals import Calibrated
 from ..inference.procedures import Mix
-from ..training import (
-    Configuration,
-    Experiment,
-    MemoryStore,
-    RaceLog,
-    SearchEnded,
-    SearchStarted,
-    Stop,
-    expand,
-    kept_outcomes,
-    make_pool,
-    stored_seed,
-)
+from ..training import Configuration, Experiment, MemoryStore, Stop, expand, kept_outcomes, make_pool, stored_seed
+from ..training.events import SearchEnded, SearchStarted
 from ..training.fit.task import build
-from ..training.race import race
+from ..training.race import RaceLog, race
 from . import results
 from .design import Design, check, design, drop_rule
 from .fitted import FittedSearch
@@ -111,9 +100,8 @@ class Search(FittedSearch):
         question, beside = made.question, made.beside
         if question.by == "fold":
             question = with_names(question, store, log.finishers, self.refit)
-        predictions, dropped = store.predictions(log.finishers), log.status == "dropped"
-        if self.count_dropped and dropped.any():
-            predictions = replace(predictions, dropped=results.dropped_predictions(store, dropped))
+        dropped = (log.status == "dropped") & bool(self.count_dropped)
+        predictions = results.predictions_of(store, log.finishers, dropped)
         metrics = question.metrics if beside is None else question.metrics + beside.metrics[1:]
         scored = {metric: results.split_scores(store, log, metric, question) for metric in metrics}
         splits = [(split.train, split.test) for split in made.plan.splits]

@@ -15,13 +15,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import (
-    MetadataRequest,
-    MetadataRouter,
-    MethodMapping,
-    get_routing_for_object,
-    process_routing,
-)
+from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -91,7 +85,7 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         """Say where metadata goes: to the estimator's `fit`, to the splitter, and to the scorers."""
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-        if hasattr(self.cv, "split") and get_routing_for_object(self.cv) is not None:
+        if hasattr(self.cv, "split"):
             router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         both = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
         for i, scoring in enumerate(listed(self.scoring)):
@@ -133,11 +127,10 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         """
         best, first = self._best("score"), self.question_.first.name
         given = {name: value for name, value in params.items() if value is not None}
-        unknown = sorted(given.keys() - {"sample_weight"})
         if get_config()["enable_metadata_routing"]:
             place = list(self.scorer_).index(first) if isinstance(self.scorer_, dict) else 0
             given = dict(process_routing(self, "score", **given)[f"scorer{place}"].score)
-        elif unknown:
+        elif unknown := sorted(given.keys() - {"sample_weight"}):
             raise ValueError(
                 f"Passing extra keyword arguments to {type(self).__name__}.score (here {', '.join(unknown)}) is only "
                 "supported if enable_metadata_routing=True, which sklearn.set_config sets. Only sample_weight needs "

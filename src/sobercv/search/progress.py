@@ -39,14 +39,15 @@ class Lines:
 
     def __call__(self, event: Event) -> None:
         """Count an event, and show what changed."""
+        if isinstance(event, SearchStarted):  # perhaps not the first one
+            self.round = self.n_rounds = self.n_dropped = self.n_failed = self.n_fits = self.n_saved = 0
+            self.n_alive = event.n_configurations
         self.n_dropped += isinstance(event, Dropped)
         self.n_failed += isinstance(event, Failed)
         self.n_alive -= isinstance(event, (Dropped, Failed))
         self.n_fits += isinstance(event, Fitted)
         for name in ("n_configurations", "n_splits", "round", "n_rounds", "n_alive", "n_fits", "n_saved"):
             setattr(self, name, getattr(event, name, getattr(self, name)))
-        if isinstance(event, SearchStarted):
-            self.n_alive = self.n_configurations
         self.show(event)
 
     @property
@@ -104,6 +105,9 @@ class Bars(Lines):
     def close(self) -> None:
         """Leave the last state on the screen, and release the screen."""
         self._progress.stop()
+        if self._task is not None:  # another search has its own
+            self._progress.remove_task(self._task)
+            self._task = None
 
 
 class JsonLines:

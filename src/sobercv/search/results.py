@@ -77,6 +77,16 @@ def incomplete(log: RaceLog, store: MemoryStore) -> Note:
 
 
 # ---- judging ---------------------------------------------------------------------------------------------------------
+def predictions_of(store: MemoryStore, finished: Array, dropped: Array) -> Predictions:
+    """Predictions of the finishers, and beside them those of the dropped: one table for those that ran the same splits.
+
+    Both are bool [C].
+    """
+    patterns = np.unique(store.done[dropped], axis=0)
+    tables = (store.predictions(dropped & (store.done == pattern).all(axis=1)) for pattern in patterns)
+    return replace(store.predictions(finished), dropped=tuple(tables))
+
+
 def table_of(predictions: Predictions, question: Question, splits: Sequence[Any], scores: Mapping[str, Array]) -> Table:
     """Return what finishers are judged by: their predictions, or their scores on the splits that all of them have.
 
@@ -86,12 +96,6 @@ def table_of(predictions: Predictions, question: Question, splits: Sequence[Any]
         return open_table(predictions, question)
     complete = np.array([predictions.seen[test, 0].all() for _, test in splits])
     return Table(predictions, question, scores=[scores[metric.name][:, complete].T for metric in question.metrics])
-
-
-def dropped_predictions(store: MemoryStore, dropped: Array) -> tuple[Predictions, ...]:
-    """Predictions of dropped configurations, bool [C]; one table for those that ran the same splits."""
-    patterns = np.unique(store.done[dropped], axis=0)
-    return tuple(store.predictions(dropped & (store.done == pattern).all(axis=1)) for pattern in patterns)
 
 
 def winner_predictions(store: MemoryStore, predictions: Predictions, winner: int, decision: Any) -> Predictions:
