@@ -18,7 +18,9 @@ from uuid import uuid4
 import numpy as np
 import optuna
 from optuna.trial import FixedTrial, FrozenTrial, Trial, TrialState
+from sklearn import get_config
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from .. import seeds
 from ..containers import Array
@@ -29,7 +31,7 @@ from ..inference.notes import adaptive
 from ..inference.tables import Table, open_table
 from ..predictions import Predictions
 from ..search.design import Options, drop_rule
-from ..search.results import predictions_of
+from ..search.results import predictions_of, trained
 from ..search.scoring import ScoringPlan, wanted_of
 from ..training import Configuration, Experiment, MemoryStore, Plan, Problem, make_pool
 from ..training.fit.task import Outcome, Task
@@ -223,8 +225,12 @@ class Objective:
         estimator = self.make(trial)
         if not hasattr(estimator, "fit"):
             raise SoberError("E117", f"`make` must return an estimator with a fit method; it returned {estimator!r}.")
+        problem, weight = self.problem, self.problem.sample_weight
+        if weight is not None and isinstance(estimator, Pipeline) and not get_config()["enable_metadata_routing"]:
+            last = f"{estimator.steps[-1][0]}__sample_weight"  # as in a search
+            problem = replace(problem, fit_params={last: weight}, weighted_fit=False)
         # `optimize(catch=)` decides about errors
-        return Experiment(self.problem, estimator, wanted_of(self.question), raise_errors=True)
+        return Experiment(problem, estimator, wanted_of(self.question), raise_errors=True)
 
     def _outcomes(self, trial: FrozenTrial) -> list[Outcome]:
         """Return the outcomes of a trial that has ended: of a pruned one those of the rounds that it ran."""
@@ -347,10 +353,9 @@ class Objective:
 
     def refit(self, estimate: Estimate) -> Any:
         """Train the winner of an estimate on all data, and return the fitted model."""
-        model = clone(self.make(FixedTrial(dict(estimate.winner_params or {}), number=estimate.winner)))
-        arguments = self.problem.fit_arguments(np.arange(self.problem.n_samples))
-        model.fit(self.problem.X, self.problem.y, **arguments)
-        return model
+        won = self._experiment(FixedTrial(dict(estimate.winner_params or {}), number=estimate.winner))
+        arguments = won.problem.fit_arguments(np.arange(won.problem.n_samples))
+        return trained(clone(won.estimator), won.problem.X, won.problem.y, **arguments)
 
     def retry(self, study: optuna.Study) -> int:
         """Enqueue again the trials that a killed process left running, and return their number.

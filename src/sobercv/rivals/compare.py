@@ -20,7 +20,7 @@ from ..inference.estimate import METHODS
 from ..inference.tables import Table
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.design import design
-from ..search.scoring import Routed, ScoringPlan
+from ..search.scoring import ScoringPlan
 from ..targets import has_several_outputs, titled
 from .from_predictions import judged
 from .nested_cv import check_partition, nested_cv
@@ -173,10 +173,9 @@ def compare(
             (options["scoring"],) = found.values()
             plain.set_params(scoring=options["scoring"])
         repeated = BBCSearchCV(estimator, param_grid, drop=None, n_repeats=n_repeats, **options)
-        routed = Routed.of(plain, groups, {"sample_weight": sample_weight})
         if "bbc-repeated" in protocols:  # refuses, before any fit, splits that cannot be repeated
-            design(repeated, X, y, routed, plain.random_state)
-        made = design(plain, X, y, routed, plain.random_state)
+            design(repeated, X, y, data, plain.random_state)
+        made = design(plain, X, y, data, plain.random_state)
     made.question.rule_for(np.arange(1))  # refuses a threshold or an ensemble, which the others cannot judge
     if "ncv" in protocols:
         check_partition(made.plan)

@@ -30,7 +30,7 @@ from .design import Design, check, design, drop_rule
 from .fitted import FittedSearch
 from .pairs import PairModels, pairs_pay, tournament
 from .progress import listening
-from .scoring import Routed, wanted_of, with_names
+from .scoring import wanted_of, with_names
 
 _OPTIONAL = ("best_score_", "best_estimator_", "feature_names_in_", "refit_time_")  # not set by every `fit`
 
@@ -63,7 +63,7 @@ class Search(FittedSearch):
         check(self)
         seed = seeds.root(stored_seed(self.store) if self.random_state is None else self.random_state)
         configurations = expand(getattr(self, self._space), getattr(self, "n_iter", None), seed, self.estimator)
-        made = design(self, X, y, Routed.of(self, groups, params), seed)
+        made = design(self, X, y, {"groups": groups, **params}, seed)
         problem, plan, question = made.problem, made.plan, made.question
         wanted, raises = wanted_of(question, self.keep, problem.task), isinstance(self.error_score, str)
         asks = made.scoring.asks(problem.target, self.return_train_score)

@@ -6,7 +6,7 @@ What is asked of the predictions (metrics, bootstrap, interval) is checked by `i
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from numbers import Real
@@ -139,8 +139,9 @@ class Design:
     beside: Question | None  #: of the functions beside a metric that selects: by fold, after the metric
 
 
-def design(options: Options, X: Any, y: Any, routed: Routed, seed: int) -> Design:
+def design(options: Options, X: Any, y: Any, metadata: Mapping[str, Any], seed: int) -> Design:
     """Put the data and what is asked together, and refuse what does not go together."""
+    routed = Routed.of(options, metadata)
     scoring = ScoringPlan.make(options, y, routed)
     if y is None and scoring.task is not None:
         raise SoberError("E112", "A search requires y to be passed, but the target y is None; pass the true values.")

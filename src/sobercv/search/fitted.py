@@ -225,7 +225,7 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         check_is_fitted(self, "estimate_")
         if isinstance(first, Mapping):
             listed = self.cv_results_["params"]
-            same = [i for i, params in enumerate(listed) if all(params.get(k) == v for k, v in first.items())]
+            same = [i for i, params in enumerate(listed) if first.items() <= params.items()]
             if len(same) != 1:
                 raise SoberError(
                     "E122", f"`first` must be the parameters of one configuration; {len(same)} have {dict(first)!r}."

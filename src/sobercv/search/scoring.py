@@ -58,16 +58,16 @@ class Routed:
     score_params: list[dict[str, Any]] | None = None  #: what each scorer requested, in order; None without routing
 
     @classmethod
-    def of(cls, search: Any, groups: Any, params: Mapping[str, Any]) -> Routed:
+    def of(cls, search: Any, metadata: Mapping[str, Any]) -> Routed:
         """Send metadata as requested; without metadata routing, weights to `fit` and metrics, all else to `fit`."""
+        given = {name: value for name, value in metadata.items() if value is not None or name != "sample_weight"}
+        groups = given.pop("groups", None)
         if not get_config()["enable_metadata_routing"]:
-            fit_params = dict(params)
-            weight = fit_params.pop("sample_weight", None)
+            weight = given.pop("sample_weight", None)
             if weight is None or not isinstance(search.estimator, Pipeline):
-                return cls(groups, weight, fit_params)
+                return cls(groups, weight, given)
             last = f"{search.estimator.steps[-1][0]}__sample_weight"
-            return cls(groups, weight, {last: weight, **fit_params}, weighted_fit=False)
-        given = {name: value for name, value in params.items() if value is not None or name != "sample_weight"}
+            return cls(groups, weight, {last: weight, **given}, weighted_fit=False)
         takes_groups = hasattr(search.cv, "split") and get_routing_for_object(search.cv).consumes("split", ["groups"])
         if groups is not None and takes_groups:
             given["groups"] = groups  # all else that is done with groups needs no request
