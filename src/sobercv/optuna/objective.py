@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import numpy as np
 import optuna
+from optuna.samplers import BruteForceSampler, GridSampler, QMCSampler, RandomSampler
 from optuna.trial import FixedTrial, FrozenTrial, Trial, TrialState
 from sklearn import get_config
 from sklearn.base import clone
@@ -45,12 +46,7 @@ PLACE, ROUNDS, PROPOSED = "sobercv:place", "sobercv:rounds", "sobercv:proposed"
 #: A trial is a race of one.
 ALONE = Configuration(0)
 #: Samplers that look at no scores; whatever else is plugged in may.
-_BLIND = (
-    optuna.samplers.RandomSampler,
-    optuna.samplers.GridSampler,
-    optuna.samplers.QMCSampler,
-    optuna.samplers.BruteForceSampler,
-)
+_BLIND = (RandomSampler, GridSampler, QMCSampler, BruteForceSampler)
 
 
 class TrialFile(OutcomeCache):
@@ -185,8 +181,9 @@ class Objective:
         except OSError as error:
             problem = f"The folder {store} cannot be made ({error.strerror}); name another folder."
             raise SoberError("E809", problem) from None
-        self._nothing_yet = MemoryStore(self.problem, self.plan, 1).nothing_yet()
-        drop_rule(self._drop, self._nothing_yet, self.question)  # refuses before any trial
+        drop_rule(
+            self._drop, Recorder(self.problem, self.plan).nothing_yet(), self.question
+        )  # refuses before any trial
 
     # ---- a trial -------------------------------------------------------------------------------------------------
     def __call__(self, trial: Trial) -> float:
@@ -194,7 +191,8 @@ class Objective:
         check_study(trial.study)
         trial.set_user_attr(PROPOSED, {"by_scores": learns_from_scores(trial.study), "from": self._leaders})
         experiment, rival = self._experiment(trial), self._rival(trial.study)
-        rule = drop_rule(self._drop, self._leading(self._nothing_yet), self.question)
+        recorder = Recorder(self.problem, self.plan)
+        rule = drop_rule(self._drop, self._leading(recorder.nothing_yet()), self.question)
 
         def after_round(predictions: Predictions, index: int) -> None:
             score = self._score(predictions)
@@ -205,7 +203,6 @@ class Objective:
                 trial.set_user_attr(ROUNDS, index + 1)
                 raise optuna.TrialPruned(f"worse than the best trial after {index + 1} of {self.plan.n_rounds} rounds")
 
-        recorder = Recorder(self.problem, self.plan)
         place = uuid4().hex if self._folder is None else f"{digest(experiment.estimator)[:16]}.sqlite"
         trial.set_user_attr(PLACE, place)
         file = self._file(place, experiment)
@@ -273,8 +270,8 @@ class Objective:
     # ---- pruning -------------------------------------------------------------------------------------------------
     def _rival(self, study: optuna.Study) -> Predictions | None:
         """Predictions of the best complete trial so far; None where there is none, or nothing is pruned."""
-        done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
-        done = [trial for trial in done if PLACE in trial.user_attrs]
+        complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        done = [trial for trial in complete if PLACE in trial.user_attrs]
         if self._drop is None or not done:
             return None
         store = MemoryStore(self.problem, self.plan, 1)
