@@ -45,6 +45,7 @@ def test_every_two_folds_meet_once(k):
 def test_repeats_and_few_folds_have_no_pairs():
     assert searched(pair_models=True, cv=3).pair_models_ is None
     assert searched(pair_models=True, n_repeats=2).pair_models_ is None
+    assert searched(pair_models=np.False_).pair_models_ is None  # numpy's flags are flags
 
 
 def slow(model, X, y, score, splits):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import repeat
 from numbers import Real
@@ -50,9 +50,9 @@ TRAINING = "training "
 class Routed:
     """Metadata given to `fit`, by destination."""
 
-    groups: Any  #: [N] or None, for folds and bootstrap
-    sample_weight: Any  #: [N] or None, for all metrics, without metadata routing
-    fit_params: dict[str, Any]  #: for the estimator's `fit`
+    groups: Any = None  #: [N] or None, for folds and bootstrap
+    sample_weight: Any = None  #: [N] or None, for all metrics, without metadata routing
+    fit_params: dict[str, Any] = field(default_factory=dict)  #: for the estimator's `fit`
     weighted_fit: bool = True  #: whether `sample_weight` goes to the estimator's `fit` as well
     split_params: dict[str, Any] | None = None  #: for the splitter's `split`; None where it requested nothing
     score_params: list[dict[str, Any]] | None = None  #: what each scorer requested, in order; None without routing
@@ -176,7 +176,7 @@ class ScoringPlan:
         Metrics that request the same weights are computed from predictions; where they request different things, those
         that request something are called on the models. Without metadata routing all get the weights.
         """
-        scoring, refit, estimator = search.scoring, search.refit, search.estimator
+        scoring, refit, estimator, routed = search.scoring, search.refit, search.estimator, routed or Routed()
         try:
             task = infer_task(estimator, y)
         except SoberError:
@@ -199,8 +199,8 @@ class ScoringPlan:
             if refit not in found:
                 raise SoberError("E105", f"`refit` must name one of the metrics {', '.join(found)}; got {refit!r}.")
             found = {refit: found[refit], **found}
-        plan = cls(task, found, given, several, estimator, None if routed is None else routed.sample_weight)
-        if routed is None or routed.score_params is None:
+        plan = cls(task, found, given, several, estimator, routed.sample_weight)
+        if routed.score_params is None:
             return plan
         requests = dict(zip(given, routed.score_params, strict=True))
         weights = [asked.get("sample_weight") for asked in requests.values()]
