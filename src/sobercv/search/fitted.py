@@ -250,6 +250,11 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         check_is_fitted(self, "estimate_")
         return Plots(self)
 
+    def __dir__(self) -> list[str]:
+        # scikit-learn asks for the value of all that is listed, to complete names and to show a search in a notebook;
+        # families are another bootstrap, and refused where only models were scored.
+        return [name for name in object.__dir__(self) if name != "families_" and hasattr(self, name)]
+
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         own: str = super().__repr__(N_CHAR_MAX)
         return f"{estimate_of(self)!r}\n{own}" if hasattr(self, "estimate_") else own
