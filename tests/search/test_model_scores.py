@@ -178,6 +178,15 @@ def test_a_dict_of_numbers_gives_several_scores_and_refit_names_the_one_that_sel
     assert caught.value.code == "E105"
 
 
+def test_a_score_may_have_any_name():
+    def scoring(estimator, X, y):
+        return {"right": estimator.score(X, y), "training rows": float(len(X))}
+
+    ours = sobercv.BBCSearchCV(TREE, DEPTHS, scoring=scoring, cv=5, return_train_score=True).fit(X, Y)
+    assert list(ours.estimate_) == ["right", "training rows"]
+    assert {"mean_train_right", "mean_train_training rows"} <= ours.cv_results_.keys()
+
+
 @pytest.mark.parametrize("first", ["accuracy", "cost"])
 def test_metrics_beside_a_scorer_of_the_model_are_judged_by_folds_too(first):
     scoring = {"accuracy": "accuracy", "auc": "roc_auc", "cost": Leaves(0.01)}

@@ -287,7 +287,8 @@ def wanted_of(question: Question, keep: str = "scored", task: TaskName = "regres
 
 def with_names(question: Question, store: MemoryStore, finishers: Array, refit: Any) -> Question:
     """Ask by the names that a scorer returned with its numbers, which are known once a model was scored."""
-    names = [name for name in store.answers if not name.startswith(TRAINING)]
+    on_training = {TRAINING + name for name in store.answers}
+    names = [name for name in store.answers if name not in on_training]
     for name in names:
         if np.isnan(store.answers[name][finishers[:, None] & store.done]).any():
             raise SoberError("E117", f"The scorer gave {name!r} for some models only; give the same names for all.")
