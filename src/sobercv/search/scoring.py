@@ -218,7 +218,8 @@ class ScoringPlan:
         """Return the metrics, where nothing but predictions is scored; refuse what needs the model."""
         for name, scorer in self.scorers.items():
             if isinstance(scorer, ModelScorer):
-                whose = f"The scorer {name} (estimator, X, y)" if scorer.scorer else "The estimator's own `score`"
+                called = f"The scorer {name} (estimator, X, y)"
+                whose = "The estimator's own `score`" if scorer.scorer is None else called
                 raise SoberError(
                     "E116",
                     f"{whose} needs the fitted model, and here predictions are scored. Name the metric, such as "
