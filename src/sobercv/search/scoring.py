@@ -288,12 +288,14 @@ def wanted_of(question: Question, keep: str = "scored", task: TaskName = "regres
 
 def with_names(question: Question, store: MemoryStore, finishers: Array, refit: Any) -> Question:
     """Ask by the names that a scorer returned with its numbers, which are known once a model was scored."""
+    if question.several:  # each returned one number, under its own name
+        return question
     on_training = {TRAINING + name for name in store.answers}
     names = [name for name in store.answers if name not in on_training]
     for name in names:
         if np.isnan(store.answers[name][finishers[:, None] & store.done]).any():
             raise SoberError("E117", f"The scorer gave {name!r} for some models only; give the same names for all.")
-    if {metric.name for metric in question.metrics}.issuperset(names):
+    if names == [question.first.name]:
         return question
     first = refit if isinstance(refit, str) else names[0]
     if first not in names:
