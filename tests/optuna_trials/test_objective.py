@@ -10,6 +10,8 @@ import optuna
 import pytest
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
 from sobercv import SoberError
@@ -65,6 +67,20 @@ def test_several_metrics_give_a_dict():
     found = judge.estimate(study, n_bootstraps=50)
     assert list(found) == ["roc_auc", "accuracy"]
     assert found["accuracy"].winner == found["roc_auc"].winner == study.best_trial.number
+
+
+def test_weights_reach_the_last_step_of_a_pipeline():
+    def tree(trial):
+        return DecisionTreeClassifier(max_depth=trial.suggest_int("depth", 1, 3), random_state=0)
+
+    weight, found = np.random.default_rng(0).random(len(y)), []
+    for made in (tree, lambda trial: Pipeline([("same", None), ("model", tree(trial))])):
+        judge = Objective(made, X, y, scoring="roc_auc", cv=3, sample_weight=weight)
+        study = in_memory(optuna.samplers.RandomSampler(seed=0))
+        study.optimize(judge, n_trials=2)
+        estimate = judge.estimate(study, n_bootstraps=50)
+        found.append((estimate.value, judge.refit(estimate).predict_proba(X).tolist()))
+    assert found[0] == found[1]
 
 
 def hopeless(trial):

@@ -6,10 +6,11 @@ import time
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import accuracy_score, log_loss, mean_absolute_error, r2_score, roc_auc_score
+from sklearn.metrics import accuracy_score, get_scorer, log_loss, mean_absolute_error, r2_score, roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSplit, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
@@ -99,6 +100,21 @@ def test_nested_cv_equals_the_literal_one(name, aggregate):
     assert found["ncv"].models_paper == 4 * 4 * c + 4 + 1
     assert found["ncv"].models == 4 * c + (4 * 3 // 2) * c + 1  # plain CV, pairs of folds, and the final model
     assert found["ncv"].interval is None
+
+
+class Unweighted(GaussianNB):
+    def fit(self, X, y, sample_weight=None):
+        assert sample_weight is None, "it requested none"
+        return super().fit(X, y)
+
+
+def test_nested_cv_gives_weights_to_what_requested_them():
+    X, y = BREAST
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = Unweighted().set_fit_request(sample_weight=False)
+        scorer = get_scorer("accuracy").set_score_request(sample_weight=True)
+        options = {"protocols": ["ncv"], "cv": 4, "scoring": scorer, "sample_weight": np.arange(1.0, len(y) + 1)}
+        assert sobercv.compare(model, SMOOTHING, X, y, **options)["ncv"].score > 0.9
 
 
 def test_nested_cv_with_weights_and_groups():

@@ -119,6 +119,15 @@ def test_html_shows_the_winner():
     assert "<div>DummyClassifier</div>" in search(pipeline, grid, refit=False).fit(X, Y)._repr_html_()
 
 
+@pytest.mark.parametrize("scoring", ["accuracy", lambda model, X, y: model.score(X, y)], ids=["metric", "scorer"])
+def test_showing_a_search_draws_nothing(monkeypatch, scoring):
+    """scikit-learn looks at every attribute that is listed; `families_` are a bootstrap, or refused by folds."""
+    fitted = search(scoring=scoring).fit(X, Y)
+    monkeypatch.setattr("sobercv.search.fitted.families", None)  # cannot be called
+    assert {"predict", "estimate_", "gain_over", "families"} <= set(dir(fitted))
+    assert "honest score" in fitted._repr_html_()
+
+
 def test_when_all_fail_alike_the_error_is_of_their_type():
     with pytest.raises(RuntimeError, match=r"no luck today.*E315") as caught:
         search(Troubled(), {"trouble": ["raise"], "size": [0, 1]}, scoring="accuracy").fit(X, Y)

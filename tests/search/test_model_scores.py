@@ -1,6 +1,7 @@
 """Scorers that need the fitted model: GridSearchCV's numbers for any callable, and a correction that resamples folds."""
 
 import functools
+import pickle
 
 import numpy as np
 import pytest
@@ -175,6 +176,15 @@ def test_a_dict_of_numbers_gives_several_scores_and_refit_names_the_one_that_sel
     with pytest.raises(SoberError, match="right, leaves; got 'wrong'") as caught:
         sobercv.BBCSearchCV(TREE, DEPTHS, scoring=several, cv=5, refit="wrong").fit(X, Y)
     assert caught.value.code == "E105"
+
+
+def test_a_score_may_have_any_name():
+    def scoring(estimator, X, y):
+        return {"right": estimator.score(X, y), "training rows": float(len(X))}
+
+    ours = sobercv.BBCSearchCV(TREE, DEPTHS, scoring=scoring, cv=5, return_train_score=True).fit(X, Y)
+    assert list(ours.estimate_) == ["right", "training rows"]
+    assert {"mean_train_right", "mean_train_training rows"} <= ours.cv_results_.keys()
 
 
 @pytest.mark.parametrize("first", ["accuracy", "cost"])
@@ -402,3 +412,17 @@ def test_accuracy_on_the_model_is_accuracy():
     model = sobercv.BBCSearchCV(TREE, DEPTHS, scoring=lambda e, X, y: accuracy_score(y, e.predict(X)), cv=5).fit(X, Y)
     table = sobercv.BBCSearchCV(TREE, DEPTHS, scoring="accuracy", cv=5, aggregate="fold", drop=None).fit(X, Y)
     np.testing.assert_allclose(model.cv_results_["mean_test_score"], table.cv_results_["mean_test_score"], atol=1e-12)
+
+
+def test_a_pickled_search_compares_on_the_same_folds():
+    """A fold on which the metric that selects is undefined for all is one of the folds that are resampled."""
+    order = np.argsort(Y.to_numpy(), kind="stable")
+    rows, truth = X.iloc[order], Y.iloc[order]
+    folds = np.arange(len(Y)) % 5
+    folds[:12] = 5  # of one class
+    scoring = {"auc": "roc_auc", "cost": Leaves(0.01)}
+    cv = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(6)]
+    search = sobercv.BBCSearchCV(TREE, DEPTHS, scoring=scoring, refit="auc", cv=cv, n_bootstraps=100).fit(rows, truth)
+    assert np.isnan(search.cv_results_["split5_test_auc"]).all()
+    own, again = search.gain_over(2), pickle.loads(pickle.dumps(search)).gain_over(2)
+    assert (again.value, again.interval) == (own.value, own.interval)

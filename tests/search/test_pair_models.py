@@ -45,6 +45,7 @@ def test_every_two_folds_meet_once(k):
 def test_repeats_and_few_folds_have_no_pairs():
     assert searched(pair_models=True, cv=3).pair_models_ is None
     assert searched(pair_models=True, n_repeats=2).pair_models_ is None
+    assert searched(pair_models=np.False_).pair_models_ is None  # numpy's flags are flags
 
 
 def slow(model, X, y, score, splits):
@@ -122,11 +123,40 @@ def test_every_metric_has_its_factor():
     assert len(set(search.pair_models_.factors.values())) == 2
 
 
+def test_a_metric_of_several_times_has_its_factor():
+    linear_model = pytest.importorskip("sksurv.linear_model")
+    times = np.random.default_rng(0).exponential(np.exp(-X[:, 0]))
+    y = np.array([(True, time) for time in times], [("event", bool), ("time", float)])
+    search = searched(
+        linear_model.CoxPHSurvivalAnalysis(), {"alpha": [1.0, 10.0]}, X[:, :5], y,
+        scoring="neg_integrated_brier_score(times=[0.2, 0.5, 0.9])", pair_models=True,
+    )  # fmt: skip
+    (factor,) = search.pair_models_.factors.values()
+    assert 1 <= factor <= 5
+
+
 def test_a_store_remembers_them(tmp_path):
     first = searched(pair_models=True, store=tmp_path / "run.sqlite")
     again = searched(pair_models=True, store=tmp_path / "run.sqlite")
     assert again.estimate_.interval == first.estimate_.interval
     assert again.n_fits_ == 1  # the final model
+
+
+class Demanding(LogisticRegression):
+    """Cannot be trained on as few rows as pair models are."""
+
+    def fit(self, X, y):
+        if len(X) < 60:
+            raise ValueError("too few rows")
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("error_score", [np.nan, "raise"])
+def test_where_they_cannot_be_trained_the_search_stands(error_score):
+    search = searched(Demanding(), pair_models=True, error_score=error_score)
+    assert search.pair_models_ is None
+    assert search.estimate_.interval == searched(pair_models=False).estimate_.interval
+    assert search.predict(X).shape == Y.shape
 
 
 def test_what_means_nothing_is_refused():

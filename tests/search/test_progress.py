@@ -147,13 +147,23 @@ def test_one_configuration_is_no_plural(capsys):
     assert capsys.readouterr().out.startswith("round 1 of 2: 1 configuration in the race, 0 dropped, 0 failed, 1 fit, ")
 
 
+def test_a_listener_of_two_searches_counts_each_alone():
+    lines, screen = io.StringIO(), io.StringIO()
+    bar = progress.Bars(Console(file=screen, force_terminal=True, width=120, color_system=None))
+    found = search(on_event=[progress.Lines(lines), bar])
+    for _ in range(2):
+        for shown in (lines, screen):
+            shown.seek(shown.truncate(0))
+        quietly(found)
+        gone = int((found.race_.status == "dropped").sum())
+        assert f"{gone} dropped, 2 failed" in lines.getvalue().splitlines()[-1]
+        assert f"{found.race_.n_fits}/{found.race_.n_fits} fits" in screen.getvalue()
+
+
 def test_a_bar_in_a_terminal(monkeypatch):
     screen = io.StringIO()
     monkeypatch.setattr(progress, "_console", lambda: Console(file=screen, force_terminal=True, width=120))
-    assert [type(shown) for verbose in (0, 1, 2) for shown in progress.display(verbose)] == [
-        progress.Bars,
-        progress.Lines,
-    ]
+    assert [type(progress.display(verbose)) for verbose in (1, 2)] == [progress.Bars, progress.Lines]
     found, codes = quietly(search(verbose=1))
     assert "W602" not in codes
     shown = screen.getvalue()
@@ -168,7 +178,7 @@ def test_a_bar_in_a_terminal(monkeypatch):
 def test_without_rich_there_are_lines(monkeypatch):
     for name in [m for m in sys.modules if m == "rich" or m.startswith("rich.")]:
         monkeypatch.setitem(sys.modules, name, None)
-    assert [type(shown) for shown in progress.display(1)] == [progress.Lines]
+    assert type(progress.display(1)) is progress.Lines
 
 
 def test_the_bar_is_closed_when_the_search_fails(monkeypatch):
@@ -192,4 +202,4 @@ def test_a_notebook_without_ipywidgets_has_lines(monkeypatch, has_widgets):
     """rich would draw nothing there and warn at every step."""
     monkeypatch.setattr(progress, "_console", lambda: Console(file=io.StringIO(), force_jupyter=True))
     monkeypatch.setattr(progress, "find_spec", lambda name: object() if has_widgets else None)
-    assert [type(shown) for shown in progress.display(1)] == [progress.Bars if has_widgets else progress.Lines]
+    assert type(progress.display(1)) is (progress.Bars if has_widgets else progress.Lines)

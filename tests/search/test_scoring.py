@@ -1,9 +1,11 @@
 """The `scoring` argument becomes metrics by name, the one that selects first."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, PoissonRegressor, Ridge
 from sklearn.metrics import accuracy_score, fbeta_score, get_scorer, make_scorer, mean_absolute_error
 from sklearn.model_selection import GridSearchCV
@@ -14,7 +16,28 @@ from sklearn.preprocessing import StandardScaler
 import sobercv
 from sobercv.errors import SoberError
 from sobercv.metrics import Metric
-from sobercv.search.scoring import ModelScorer, metrics_of, scorers_of
+from sobercv.search.scoring import ModelScorer, ScoringPlan
+
+TIMES = np.array([(True, 1.0), (False, 2.0)], [("event", bool), ("time", float)])
+#: By task, what tells it: an estimator or the target.
+TELLING = {
+    "classification": (DummyClassifier(), None), "regression": (DummyRegressor(), None),
+    "survival": (None, TIMES), None: (None, None),
+}  # fmt: skip
+
+
+def planned(scoring, task, refit=True, estimator=None):
+    dummy, y = TELLING[task]
+    search = SimpleNamespace(scoring=scoring, refit=refit, estimator=dummy if estimator is None else estimator)
+    return ScoringPlan.make(search, y)
+
+
+def metrics_of(*arguments, **options):
+    return planned(*arguments, **options).metrics()
+
+
+def scorers_of(*arguments, **options):
+    return planned(*arguments, **options).scorers
 
 
 @pytest.mark.parametrize(

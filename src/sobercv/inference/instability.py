@@ -56,7 +56,7 @@ def missed(question: Question, metric: Metric, own: Predictions, paired: Predict
     """
     fold, k = own.fold_of[:, 0], len(partner)
     cells = [(int(j), i, r) for i in range(k) for r, j in enumerate(partner[i]) if j >= 0]
-    names = [name for name in metric.responses if name in own.responses]
+    names = [name for alternatives in metric.wanted for name in alternatives if name in own.responses]
     alone = {name: np.repeat(own.responses[name][:, :1, :1], len(cells) + 1, axis=1) for name in names}
     without = {name: np.repeat(own.responses[name][:, :1, :1], k + 1, axis=1) for name in names}
     for name in names:

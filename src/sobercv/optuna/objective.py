@@ -17,20 +17,23 @@ from uuid import uuid4
 
 import numpy as np
 import optuna
+from optuna.samplers import BruteForceSampler, GridSampler, QMCSampler, RandomSampler
 from optuna.trial import FixedTrial, FrozenTrial, Trial, TrialState
+from sklearn import get_config
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from .. import seeds
 from ..containers import Array
 from ..errors import Note, SoberError
-from ..inference import DropRule, Estimate, Question
+from ..inference import Estimate, Question
 from ..inference.bootstrap import corrected
 from ..inference.notes import adaptive
 from ..inference.tables import Table, open_table
 from ..predictions import Predictions
-from ..search.design import check_drop, drop_rule
-from ..search.results import dropped_predictions
-from ..search.scoring import SEVERAL, metrics_of, wanted_of
+from ..search.design import Options, drop_rule
+from ..search.results import predictions_of, trained
+from ..search.scoring import ScoringPlan, wanted_of
 from ..training import Configuration, Experiment, MemoryStore, Plan, Problem, make_pool
 from ..training.fit.task import Outcome, Task
 from ..training.keep.cache import Manifest, OutcomeCache
@@ -43,12 +46,7 @@ PLACE, ROUNDS, PROPOSED = "sobercv:place", "sobercv:rounds", "sobercv:proposed"
 #: A trial is a race of one.
 ALONE = Configuration(0)
 #: Samplers that look at no scores; whatever else is plugged in may.
-_BLIND = (
-    optuna.samplers.RandomSampler,
-    optuna.samplers.GridSampler,
-    optuna.samplers.QMCSampler,
-    optuna.samplers.BruteForceSampler,
-)
+_BLIND = (RandomSampler, GridSampler, QMCSampler, BruteForceSampler)
 
 
 class TrialFile(OutcomeCache):
@@ -156,11 +154,13 @@ class Objective:
         self.make = make
         self.drop = drop
         self._by_study = isinstance(drop, str) and drop == "study"
-        if not self._by_study:
-            check_drop(drop)
+        # A trial of the past that was pruned never comes back, so that "auto" is the more careful rule.
+        is_auto = isinstance(drop, str) and drop == "auto"
+        self._drop = None if self._by_study else "bced" if is_auto else drop
         seed = seeds.root(random_state)
-        metrics = tuple(metrics_of(scoring, None).values())
-        asked = metrics if isinstance(scoring, SEVERAL) else metrics[0]
+        scores = ScoringPlan.make(Options(None, scoring=scoring))
+        metrics = list(scores.metrics().values())
+        asked = metrics if scores.several else metrics[0]
         self.question = Question.ask(asked, aggregate=aggregate, random_state=seed).for_target(y)
         task = self.question.first.task
         self.problem = Problem.build(X, y, task=task, groups=groups, sample_weight=sample_weight)
@@ -181,8 +181,9 @@ class Objective:
         except OSError as error:
             problem = f"The folder {store} cannot be made ({error.strerror}); name another folder."
             raise SoberError("E809", problem) from None
-        self._nothing_yet = MemoryStore(self.problem, self.plan, 1).nothing_yet()
-        self._rule(self._nothing_yet)  # refuses before any trial
+        drop_rule(
+            self._drop, Recorder(self.problem, self.plan).nothing_yet(), self.question
+        )  # refuses before any trial
 
     # ---- a trial -------------------------------------------------------------------------------------------------
     def __call__(self, trial: Trial) -> float:
@@ -190,7 +191,8 @@ class Objective:
         check_study(trial.study)
         trial.set_user_attr(PROPOSED, {"by_scores": learns_from_scores(trial.study), "from": self._leaders})
         experiment, rival = self._experiment(trial), self._rival(trial.study)
-        rule = self._rule(self._leading(self._nothing_yet))
+        recorder = Recorder(self.problem, self.plan)
+        rule = drop_rule(self._drop, self._leading(recorder.nothing_yet()), self.question)
 
         def after_round(predictions: Predictions, index: int) -> None:
             score = self._score(predictions)
@@ -201,7 +203,6 @@ class Objective:
                 trial.set_user_attr(ROUNDS, index + 1)
                 raise optuna.TrialPruned(f"worse than the best trial after {index + 1} of {self.plan.n_rounds} rounds")
 
-        recorder = Recorder(self.problem, self.plan)
         place = uuid4().hex if self._folder is None else f"{digest(experiment.estimator)[:16]}.sqlite"
         trial.set_user_attr(PLACE, place)
         file = self._file(place, experiment)
@@ -221,8 +222,12 @@ class Objective:
         estimator = self.make(trial)
         if not hasattr(estimator, "fit"):
             raise SoberError("E117", f"`make` must return an estimator with a fit method; it returned {estimator!r}.")
+        problem, weight = self.problem, self.problem.sample_weight
+        if weight is not None and isinstance(estimator, Pipeline) and not get_config()["enable_metadata_routing"]:
+            last = f"{estimator.steps[-1][0]}__sample_weight"  # as in a search
+            problem = replace(problem, fit_params={last: weight}, weighted_fit=False)
         # `optimize(catch=)` decides about errors
-        return Experiment(self.problem, estimator, wanted_of(self.question), raise_errors=True)
+        return Experiment(problem, estimator, wanted_of(self.question), raise_errors=True)
 
     def _outcomes(self, trial: FrozenTrial) -> list[Outcome]:
         """Return the outcomes of a trial that has ended: of a pruned one those of the rounds that it ran."""
@@ -262,18 +267,12 @@ class Objective:
     def _leading(self, predictions: Predictions) -> Predictions:
         return predictions if self.proposing.all() else predictions.take_rows(self.proposing)
 
-    def _rule(self, nothing_yet: Predictions) -> DropRule | None:
-        """Find the drop rule, fresh for a trial; None where the study prunes, or nothing does."""
-        # A trial of the past that was pruned never comes back, so that "auto" is the more careful rule.
-        drop = "bced" if isinstance(self.drop, str) and self.drop == "auto" else self.drop
-        return None if self._by_study else drop_rule(drop, nothing_yet, self.question)
-
     # ---- pruning -------------------------------------------------------------------------------------------------
     def _rival(self, study: optuna.Study) -> Predictions | None:
         """Predictions of the best complete trial so far; None where there is none, or nothing is pruned."""
-        done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
-        done = [trial for trial in done if PLACE in trial.user_attrs]
-        if self._by_study or self.drop is None or not done:
+        complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        done = [trial for trial in complete if PLACE in trial.user_attrs]
+        if self._drop is None or not done:
             return None
         store = MemoryStore(self.problem, self.plan, 1)
         for outcome in self._outcomes(max(done, key=lambda t: -np.inf if t.value is None else t.value)):
@@ -302,7 +301,7 @@ class Objective:
             Pruned trials take part in the correction with the folds that they have. Without them it would be too
             small: what was pruned for its bad luck in this sample might have won in another.
         **options
-            `n_bootstraps`, `confidence_level`, `stratify`, `select`, `method`, `interval`, `n_jobs` and `random_state`
+            `n_bootstraps`, `confidence_level`, `stratify`, `select`, `interval`, `n_jobs` and `random_state`
             of `sobercv.bbc`.
 
         Returns
@@ -333,12 +332,10 @@ class Objective:
                 "E111", "The study has no complete trial of this objective; run study.optimize(objective)."
             )
         pruned = ~finished & store.done.any(axis=1)
-        predictions = replace(store.predictions(finished), n_dropped=0)
-        if all_propose:
-            dropped = dropped_predictions(store, pruned & count_pruned)
-            table = open_table(replace(predictions, dropped=dropped), question)
-        else:  # trials were pruned by the samples that led the sampler, as they were proposed
-            table = Table(predictions, question, judges=~self.proposing)
+        predictions = replace(predictions_of(store, finished, pruned & count_pruned & all_propose), n_dropped=0)
+        # Otherwise trials were pruned by the samples that led the sampler, as they were proposed.
+        judges = None if all_propose else ~self.proposing
+        table = open_table(predictions, question) if judges is None else Table(predictions, question, judges=judges)
         found = corrected(table)
         notes = _absent(trials, len(ended) - len(own), pruned, table)
         by_scores = all_propose and any(trial.user_attrs[PROPOSED]["by_scores"] for trial in own)
@@ -353,10 +350,9 @@ class Objective:
 
     def refit(self, estimate: Estimate) -> Any:
         """Train the winner of an estimate on all data, and return the fitted model."""
-        model = clone(self.make(FixedTrial(dict(estimate.winner_params or {}), number=estimate.winner)))
-        arguments = self.problem.fit_arguments(np.arange(self.problem.n_samples))
-        model.fit(self.problem.X, self.problem.y, **arguments)
-        return model
+        won = self._experiment(FixedTrial(dict(estimate.winner_params or {}), number=estimate.winner))
+        arguments = won.problem.fit_arguments(np.arange(won.problem.n_samples))
+        return trained(clone(won.estimator), won.problem.X, won.problem.y, **arguments)
 
     def retry(self, study: optuna.Study) -> int:
         """Enqueue again the trials that a killed process left running, and return their number.

@@ -19,8 +19,8 @@ from ..inference.bootstrap import corrected
 from ..inference.estimate import METHODS
 from ..inference.tables import Table
 from ..search.bbc_search_cv import BBCSearchCV
-from ..search.design import check, design, drop_rule, known_task
-from ..search.scoring import Routed, metrics_of
+from ..search.design import check, design, drop_rule
+from ..search.scoring import ScoringPlan
 from ..targets import has_several_outputs, titled
 from ..training import MemoryStore, expand
 from .from_predictions import judged
@@ -164,7 +164,7 @@ def compare(
     data = {"groups": groups, "sample_weight": sample_weight}
     with warnings.catch_warnings(action="ignore"):  # the search itself warns
         plain = BBCSearchCV(estimator, param_grid, drop=None, **options)
-        found = metrics_of(plain.scoring, known_task(plain, y), estimator=estimator)  # refuses what needs the model
+        found = ScoringPlan.make(plain, y).metrics()  # refuses what needs the model
         if y is None or has_several_outputs(y):
             raise SoberError("E112", "`compare` needs one entry per sample in `y`; got several or none.")
         if len(found) > 1:
@@ -173,10 +173,9 @@ def compare(
             (options["scoring"],) = found.values()
             plain.set_params(scoring=options["scoring"])
         repeated = BBCSearchCV(estimator, param_grid, drop=None, n_repeats=n_repeats, **options)
-        routed = Routed.plain(estimator, groups, sample_weight)
         if "bbc-repeated" in protocols:  # refuses, before any fit, splits that cannot be repeated
-            design(repeated, X, y, routed, plain.random_state)
-        made = design(plain, X, y, routed, plain.random_state)
+            design(repeated, X, y, data, plain.random_state)
+        made = design(plain, X, y, data, plain.random_state)
         made.question.rule_for(np.arange(1))  # refuses a threshold or an ensemble, which the others cannot judge
         if "ncv" in protocols and (made.plan.n_repeats > 1 or not made.plan.seen(range(made.plan.n_splits)).all()):
             raise SoberError("E114", "Nested cross-validation needs folds that partition the samples once. Pass cv=10.")
@@ -186,7 +185,7 @@ def compare(
         dropping = BBCSearchCV(estimator, param_grid, **again)
         if "bced" in protocols:  # refuses, before any fit, a rule that cannot serve here
             check(dropping)
-            question = design(dropping, X, y, routed, plain.random_state).question
+            question = design(dropping, X, y, data, plain.random_state).question
             n_configurations = len(expand(param_grid, None, plain.random_state, estimator))
             drop_rule(drop, MemoryStore(made.problem, made.plan, n_configurations).nothing_yet(), question)
     if not isinstance(plain.cv, Integral):  # split once: a splitter without a seed gives other folds each time

@@ -15,41 +15,21 @@ import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
 
 from .. import seeds
-from ..errors import Note, also
+from ..errors import Note, SoberError, also
 from ..inference import Estimate
 from ..inference.bootstrap import corrected
 from ..inference.instability import missed, widened
 from ..inference.intervals import Calibrated
 from ..inference.procedures import Mix
-from ..training import (
-    Configuration,
-    Experiment,
-    MemoryStore,
-    RaceLog,
-    SearchEnded,
-    SearchStarted,
-    Stop,
-    expand,
-    kept_outcomes,
-    make_pool,
-    stored_seed,
-)
+from ..training import Configuration, Experiment, MemoryStore, Stop, expand, kept_outcomes, make_pool, stored_seed
+from ..training.events import SearchEnded, SearchStarted
 from ..training.fit.task import build
-from ..training.race import race
+from ..training.race import RaceLog, race
+from . import results
 from .design import Design, check, design, drop_rule
 from .fitted import FittedSearch
 from .pairs import PairModels, pairs_pay, tournament
 from .progress import listening
-from .results import (
-    as_decided,
-    cv_results,
-    estimate_of,
-    incomplete,
-    report_failures,
-    table_of,
-    trained,
-    winner_predictions,
-)
 from .scoring import wanted_of, with_names
 
 _OPTIONAL = ("best_score_", "best_estimator_", "feature_names_in_", "refit_time_")  # not set by every `fit`
@@ -83,36 +63,32 @@ class Search(FittedSearch):
         check(self)
         seed = seeds.root(stored_seed(self.store) if self.random_state is None else self.random_state)
         configurations = expand(getattr(self, self._space), getattr(self, "n_iter", None), seed, self.estimator)
-        made = design(self, X, y, self._route(groups, params), seed)
+        made = design(self, X, y, {"groups": groups, **params}, seed)
         problem, plan, question = made.problem, made.plan, made.question
         wanted, raises = wanted_of(question, self.keep, problem.task), isinstance(self.error_score, str)
         asks = made.scoring.asks(problem.target, self.return_train_score)
         experiment = Experiment(problem, self.estimator, wanted, raises, asks)
         store = MemoryStore(problem, plan, len(configurations))
         can_drop = question.by == "sample" and question.procedure is None and made.beside is None
-        self.drop_rule_ = rule = drop_rule(self.drop, store.nothing_yet(), question) if can_drop else None
+        self.drop_rule_ = rule = drop_rule(self.drop, store.nothing_yet(), question, can_drop)
         with listening(self.on_event, self.verbose) as tell:
             tell(SearchStarted(len(configurations), plan.n_splits))
             log = race(
                 experiment, configurations, plan, store=store, on_event=tell,
                 cache=kept_outcomes(self.store, experiment, configurations, plan, seed),
                 rule=None if rule is None else lambda predictions, index: rule(predictions, question, index),
-                **self._limits(self.max_seconds),
+                pool=make_pool(self.n_jobs, self.fit_timeout, self.max_seconds is not None),
+                stop=Stop(self.max_seconds),
             )  # fmt: skip
             tell(SearchEnded(log.stopped, log.n_fits, log.n_fits_saved, log.seconds))
         if log.failures:
-            report_failures(log, configurations)
+            results.report_failures(log, configurations)
         estimates = self._judge(made, store, log, configurations)
-        self.pair_models_ = self._train_pairs(made, replace(experiment, asks=None), store, estimates)
+        self.pair_models_ = self._train_pairs(made, experiment, store, estimates)
         self.estimate_ = estimates if self.question_.several else next(iter(estimates.values()))
         if self.refit:
             self.train_final_model(problem.X, problem.y, **problem.fit_arguments(np.arange(problem.n_samples)))
         return self
-
-    def _limits(self, seconds: float | None) -> dict[str, Any]:
-        """Return where fits run, and when they end."""
-        pool = make_pool(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None)
-        return {"pool": pool, "stop": Stop(seconds)}
 
     def _judge(
         self, made: Design, store: MemoryStore, log: RaceLog, configurations: list[Configuration]
@@ -120,41 +96,43 @@ class Search(FittedSearch):
         """Return honest estimates by metric, from predictions or scores of models; set what users read beside them."""
         for name in _OPTIONAL:
             self.__dict__.pop(name, None)
-        notes = [] if log.stopped == "finished" else [incomplete(log, store)]
+        notes = [] if log.stopped == "finished" else [results.incomplete(log, store)]
         question, beside = made.question, made.beside
         if question.by == "fold":
             question = with_names(question, store, log.finishers, self.refit)
+        dropped = (log.status == "dropped") & bool(self.count_dropped)
+        predictions = results.predictions_of(store, log.finishers, dropped)
+        metrics = question.metrics if beside is None else question.metrics + beside.metrics[1:]
+        scored = {metric: results.split_scores(store, log, metric, question) for metric in metrics}
+        splits = [(split.train, split.test) for split in made.plan.splits]
+        scores = {metric.name: by_split[log.finishers] for metric, (by_split, _) in scored.items()}
         start = time.perf_counter()
-        self.predictions_, table = table_of(store, log, question, self.count_dropped)
-        estimates, metrics = corrected(table), question.metrics
+        table = results.table_of(predictions, question, splits, scores)
+        estimates = corrected(table)
         if beside is not None:
-            by_fold = table_of(store, log, beside, self.count_dropped)[1]
+            by_fold = results.table_of(predictions, beside, splits, scores)
             by_fold.final = table.winner()
             found = {**corrected(by_fold), **estimates}
             estimates = {name: found[name] for name in made.scoring.scorers}
-            metrics += beside.metrics[1:]
         self.judge_time_ = time.perf_counter() - start
-        self.cv_results_ = results = cv_results(
-            configurations, store, log, question, metrics, estimates, self.error_score
-        )
+        shown = results.cv_results(configurations, store, log, question, scored, estimates, self.error_score)
         first = estimates[question.first.name]
+        best = first.winner
         if callable(self.refit):  # as in scikit-learn, its pick has no score
-            self.best_index_ = _chosen_by(self.refit, results)
+            best = _chosen_by(self.refit, shown)
             notes.append(Note("W212", _NOT_JUDGED))
         else:
-            self.best_index_ = first.winner
             tail = question.first.name if question.several else "score"
-            self.best_score_ = float(results[f"mean_test_{tail}"][first.winner])
-        self.best_params_ = dict(configurations[self.best_index_].params)
-        self.winner_predictions_ = winner_predictions(store, self.predictions_, self.best_index_, first.decision)
+            self.best_score_ = float(shown[f"mean_test_{tail}"][best])
+        self.best_index_, self.best_params_ = best, dict(configurations[best].params)
+        self.cv_results_, self.predictions_, self.race_ = shown, predictions, log
+        self.winner_predictions_ = results.winner_predictions(store, predictions, best, first.decision)
         self.question_, self.multimetric_, self.seed_ = question, question.several, question.seed
-        called = made.scoring.as_called(self.predictions_.target)
-        self.scorer_ = called if made.scoring.several else next(iter(called.values()))
-        self._place = list(made.scoring.given).index(question.first.name) if made.scoring.several else 0
-        self.race_, self.stopped_, self.signal_ = log, log.stopped, log.signal
-        self.is_complete_ = log.stopped == "finished"
-        self.splits_ = [(split.train, split.test) for split in made.plan.splits]
-        self.n_splits_ = len(self.splits_)
+        called = made.scoring.as_called(predictions.target)
+        several = made.scoring.several
+        self.scorer_ = {n: called[n] for n in made.scoring.given} if several else next(iter(called.values()))
+        self.stopped_, self.signal_, self.is_complete_ = log.stopped, log.signal, log.stopped == "finished"
+        self.splits_, self.n_splits_ = splits, len(splits)
         self.n_fits_, self.n_recalled_ = log.n_fits - log.n_recalled, log.n_recalled
         params, codes = dict(configurations[first.winner].params), {note.code for note in notes}
         return {  # a note takes the place of one of the same code
@@ -174,11 +152,18 @@ class Search(FittedSearch):
         plan, partner = tournament(made.plan)
         store, path = MemoryStore(made.problem, plan, 1), None if self.store is None else f"{self.store}.pairs"
         alone = [Configuration(0, self.cv_results_["params"][winner])]
+        experiment = replace(experiment, asks=None, raise_errors=False)
         cache = kept_outcomes(path, experiment, alone, plan, question.seed)
-        log = race(experiment, alone, plan, store=store, cache=cache, **self._limits(left))
+        pool = make_pool(self.n_jobs, self.fit_timeout, self.max_seconds is not None)
+        try:
+            log = race(experiment, alone, plan, pool=pool, store=store, cache=cache, stop=Stop(left))
+        except SoberError as error:
+            if error.code != "E315":
+                raise
+            return None  # some cannot be trained on so few rows; the estimate stands without them
         self.n_fits_ += log.n_fits - log.n_recalled
         self.n_recalled_ += log.n_recalled
-        if log.stopped != "finished" or log.failures:
+        if log.stopped != "finished":
             return None
         own, paired = raced.predictions(np.arange(len(raced.done)) == winner), store.predictions()
         factors: dict[str, float] = {}
@@ -190,7 +175,7 @@ class Search(FittedSearch):
         return PairModels(log.n_fits, factors)
 
     def train_final_model(
-        self, X: Any, y: Any = None, *, train: Callable[..., Any] = trained, **fit_params: Any
+        self, X: Any, y: Any = None, *, train: Callable[..., Any] = results.trained, **fit_params: Any
     ) -> Self:
         """Train what was selected on all data; `fit` does it, except with `refit=False`.
 
@@ -203,12 +188,12 @@ class Search(FittedSearch):
         **fit_params
             Arguments of the estimator's `fit`.
         """
-        start, decision = time.perf_counter(), estimate_of(self).decision
+        start, decision = time.perf_counter(), results.estimate_of(self).decision
         models = []
         for index in decision.configurations if isinstance(decision, Mix) else [self.best_index_]:
             model = build(self.estimator, self.cv_results_["params"][index])
             models.append(train(model, X, y, **fit_params))
-        self.best_estimator_ = best = models[0] if decision is None else as_decided(decision, models, X, y)
+        self.best_estimator_ = best = models[0] if decision is None else results.as_decided(decision, models, X, y)
         self.refit_time_ = time.perf_counter() - start
         self.n_fits_ += len(models)
         if hasattr(best, "feature_names_in_"):

@@ -6,7 +6,7 @@ What is asked of the predictions (metrics, bootstrap, interval) is checked by `i
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from numbers import Real
@@ -20,8 +20,8 @@ from ..inference.tables import check_partition
 from ..metrics import Metric
 from ..predictions import Predictions
 from ..targets import Target, TaskName, has_several_outputs
-from ..training import Plan, Problem, infer_task
-from .scoring import Routed, ScoringPlan, needs_predictions, scores_as_usual
+from ..training import Plan, Problem
+from .scoring import Routed, ScoringPlan, needs_predictions
 
 _FLAG = (bool, np.bool_)
 #: Options that are a question's as well.
@@ -91,7 +91,6 @@ def check(options: Options) -> None:
     for code, name, is_known, known in rows:
         if not is_known:
             raise SoberError(code, f"`{name}` must be {known}; got {getattr(options, name)!r}.")
-    check_drop(options.drop)
     if isinstance(options.select, SelectionProcedure):
         if options._has_drop_rule:
             raise SoberError(
@@ -105,20 +104,8 @@ def check(options: Options) -> None:
 
 
 # ---- dropping --------------------------------------------------------------------------------------------------------
-def drop_rule(drop: Any, nothing_yet: Predictions, question: Question) -> DropRule | None:
-    """Find the rule for this race; ask whether it can serve, and for a copy of its own where it must remember."""
-    rule: Any = drop
-    if isinstance(drop, str):
-        # Only where the highest score wins can a rule tell what must be kept from what can still happen to the scores.
-        rule = PredictiveDrop() if drop == "auto" and question.select is best else BootstrapDrop()
-    if hasattr(rule, "check"):
-        rule.check(nothing_yet, question)
-    fresh: DropRule | None = rule.for_race() if hasattr(rule, "for_race") else rule
-    return fresh
-
-
-def check_drop(drop: Any) -> None:
-    """Refuse what is no drop rule."""
+def drop_rule(drop: Any, nothing_yet: Predictions, question: Question, can_drop: bool = True) -> DropRule | None:
+    """Find the rule for this race, a copy of its own where it must remember; refuse what is none, or cannot serve."""
     is_known = drop is None or (isinstance(drop, str) and drop in ("auto", "bced"))
     with suppress(TypeError, ValueError):
         inspect.signature(drop).bind("predictions", "question", "round")
@@ -129,6 +116,16 @@ def check_drop(drop: Any) -> None:
             f'`drop` must be "auto", "bced", None, or a rule that is called with (predictions, question, round), such '
             f"as PredictiveDrop(); got {drop!r}.",
         )
+    if not can_drop:
+        return None
+    rule: Any = drop
+    if isinstance(drop, str):
+        # Only where the highest score wins can a rule tell what must be kept from what can still happen to the scores.
+        rule = PredictiveDrop() if drop == "auto" and question.select is best else BootstrapDrop()
+    if hasattr(rule, "check"):
+        rule.check(nothing_yet, question)
+    fresh: DropRule | None = rule.for_race() if hasattr(rule, "for_race") else rule
+    return fresh
 
 
 # ---- the design ------------------------------------------------------------------------------------------------------
@@ -143,21 +140,21 @@ class Design:
     beside: Question | None  #: of the functions beside a metric that selects: by fold, after the metric
 
 
-def design(options: Options, X: Any, y: Any, routed: Routed, seed: int) -> Design:
+def design(options: Options, X: Any, y: Any, metadata: Mapping[str, Any], seed: int) -> Design:
     """Put the data and what is asked together, and refuse what does not go together."""
-    known = known_task(options, y)
-    if y is None and known is not None:
+    routed = Routed.of(options, metadata)
+    scoring = ScoringPlan.make(options, y, routed)
+    if y is None and scoring.task is not None:
         raise SoberError("E112", "A search requires y to be passed, but the target y is None; pass the true values.")
-    scoring = ScoringPlan.make(options.scoring, known, options.refit, options.estimator, routed)
     by_models = y is None or has_several_outputs(y)
     # What an estimator of no known kind predicts need be no value of the target: clusters, outliers, anything.
-    if by_models or (known is None and options._suits_folds):
+    if by_models or (scoring.task is None and options._suits_folds):
         names = [name for name, given in scoring.given.items() if by_models or not needs_predictions(given)]
         scoring = scoring.to_models(names)
     problem = Problem.build(
         X,
         y,
-        task=known or _task_of(scoring, None if by_models else y),
+        task=scoring.task or _task_of(scoring, None if by_models else y),
         groups=routed.groups,
         sample_weight=scoring.sample_weight,
         fit_params=routed.fit_params,
@@ -170,12 +167,13 @@ def design(options: Options, X: Any, y: Any, routed: Routed, seed: int) -> Desig
         if isinstance(scorer, Metric) and scorer.max_calls is not None and not isinstance(scoring.given[name], Metric)
     ]
     by_fold = bool(scoring.on_models)
-    why_not = _why_not_by_folds(options, problem, plan) if functions or by_fold else None
-    if functions and options._suits_folds and why_not is None:
-        scoring = scoring.to_models(functions)  # once per fit, and not once per configuration and resample
-        by_fold |= next(iter(scoring.scorers)) in functions
-    if by_fold and why_not is not None:
-        raise why_not
+    if by_fold:
+        _check_folds(options, problem, plan)
+    if functions and options._suits_folds:
+        with suppress(SoberError):  # else they are called on resamples
+            _check_folds(options, problem, plan)
+            scoring = scoring.to_models(functions)  # once per fit, and not once per configuration and resample
+            by_fold |= next(iter(scoring.scorers)) in functions
     select = options.select
     if isinstance(select, SelectionProcedure):
         select = select.for_estimator(options.estimator)
@@ -198,16 +196,6 @@ def design(options: Options, X: Any, y: Any, routed: Routed, seed: int) -> Desig
     return Design(problem, plan, scoring, question, beside)
 
 
-def known_task(options: Options, y: Any) -> TaskName | None:
-    """Tell the task by the estimator and `y`; None where the metric knows, or the model itself."""
-    try:
-        return infer_task(options.estimator, y)
-    except SoberError:
-        if options.scoring is None and scores_as_usual(options.estimator):
-            raise
-        return None
-
-
 def _task_of(scoring: ScoringPlan, y: Any) -> TaskName:
     """Read the task off the metrics where the estimator does not tell it, else off `y`: numbers where it holds such."""
     tasks = (scorer.task for scorer in scoring.scorers.values() if isinstance(scorer, Metric))
@@ -220,21 +208,17 @@ def _task_of(scoring: ScoringPlan, y: Any) -> TaskName:
     return task or "regression"
 
 
-def _why_not_by_folds(options: Options, problem: Problem, plan: Plan) -> SoberError | None:
-    """Return the error for what scores by fold cannot answer, None where folds can stand for samples."""
+def _check_folds(options: Options, problem: Problem, plan: Plan) -> None:
+    """Refuse what scores by fold cannot answer, because folds cannot stand for samples."""
     why = "`scoring` needs the fitted model, so that there is one score per fold"
     if options._has_drop_rule:
-        return SoberError("E114", f"`drop` takes a rule that looks at predictions; {why}. Leave it out, or drop=None.")
+        raise SoberError("E114", f"`drop` takes a rule that looks at predictions; {why}. Leave it out, or drop=None.")
     if plan.n_repeats > 1:
-        return SoberError(
+        raise SoberError(
             "E114",
             f"{why} and folds are resampled; those of {plan.n_repeats} repeats share samples. Use n_repeats=1, and a "
             "`cv` that holds every sample out once, such as cv=10 or KFold.",
         )
     tested = plan.seen(range(plan.n_splits))[:, 0]
     groups = None if problem.group_codes is None else problem.group_codes[tested]
-    try:
-        check_partition(plan.n_repeats, groups, plan.fold_of[tested])
-    except SoberError as error:
-        return error
-    return None
+    check_partition(plan.n_repeats, groups, plan.fold_of[tested])

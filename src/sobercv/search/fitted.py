@@ -15,13 +15,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import (
-    MetadataRequest,
-    MetadataRouter,
-    MethodMapping,
-    get_routing_for_object,
-    process_routing,
-)
+from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -32,8 +26,8 @@ from ..inference.bootstrap import corrected
 from ..inference.difference import Difference, Family, families
 from ..predictions import Predictions
 from .design import Options
-from .results import estimate_of, table_of_results
-from .scoring import Routed, listed
+from .results import estimate_of, table_of
+from .scoring import listed
 
 
 def _requesting(scoring: Any, estimator: Any) -> Any:
@@ -71,7 +65,6 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
     scorer_: Any
     predictions_: Predictions
     question_: Question
-    _place: int  # of the scorer that selects, in the order of `scoring`
 
     # ---- among scikit-learn's estimators -----------------------------------------------------------------------------
     def __sklearn_is_fitted__(self) -> bool:
@@ -92,27 +85,12 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         """Say where metadata goes: to the estimator's `fit`, to the splitter, and to the scorers."""
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-        if hasattr(self.cv, "split") and get_routing_for_object(self.cv) is not None:
+        if hasattr(self.cv, "split"):
             router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         both = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
         for i, scoring in enumerate(listed(self.scoring)):
             router.add(**{f"scorer{i}": _requesting(scoring, self.estimator)}, method_mapping=both)
         return router
-
-    def _route(self, groups: Any, params: Mapping[str, Any]) -> Routed:
-        """Send metadata as requested; without metadata routing, weights to `fit` and metrics, all else to `fit`."""
-        if not get_config()["enable_metadata_routing"]:
-            return Routed.plain(self.estimator, groups, **params)
-        given = {name: value for name, value in params.items() if value is not None or name != "sample_weight"}
-        takes_groups = hasattr(self.cv, "split") and get_routing_for_object(self.cv).consumes("split", ["groups"])
-        if groups is not None and takes_groups:
-            given["groups"] = groups  # all else that is done with groups needs no request
-        routed = process_routing(self, "fit", **given)
-        split_params = dict(routed.splitter.split) if hasattr(routed, "splitter") else None
-        groups = (split_params or {}).get("groups") if groups is None else groups
-        score_params = [dict(routed[f"scorer{i}"].score) for i in range(len(listed(self.scoring)))]
-        # What `fit` receives, weights included, is what was requested, perhaps under another name.
-        return Routed(groups, None, dict(routed.estimator.fit), False, split_params, score_params)
 
     # ---- the winner --------------------------------------------------------------------------------------------------
     def _check_refit(self, name: str) -> None:
@@ -149,10 +127,10 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         """
         best, first = self._best("score"), self.question_.first.name
         given = {name: value for name, value in params.items() if value is not None}
-        unknown = sorted(given.keys() - {"sample_weight"})
         if get_config()["enable_metadata_routing"]:
-            given = dict(process_routing(self, "score", **given)[f"scorer{self._place}"].score)
-        elif unknown:
+            place = list(self.scorer_).index(first) if isinstance(self.scorer_, dict) else 0
+            given = dict(process_routing(self, "score", **given)[f"scorer{place}"].score)
+        elif unknown := sorted(given.keys() - {"sample_weight"}):
             raise ValueError(
                 f"Passing extra keyword arguments to {type(self).__name__}.score (here {', '.join(unknown)}) is only "
                 "supported if enable_metadata_routing=True, which sklearn.set_config sets. Only sample_weight needs "
@@ -170,9 +148,7 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
     @property
     def n_features_in_(self) -> int:
         """Number of features seen in `fit`."""
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError(f"{type(self).__name__} has no n_features_in_ before it is fitted.")
-        return int(self.best_estimator_.n_features_in_)
+        return int(self._best("n_features_in_").n_features_in_)
 
     def report(self, path: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
         """Write a report: one HTML file that works offline, its tables, or JSON.
@@ -249,7 +225,7 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         check_is_fitted(self, "estimate_")
         if isinstance(first, Mapping):
             listed = self.cv_results_["params"]
-            same = [i for i, params in enumerate(listed) if all(params.get(k) == v for k, v in first.items())]
+            same = [i for i, params in enumerate(listed) if first.items() <= params.items()]
             if len(same) != 1:
                 raise SoberError(
                     "E122", f"`first` must be the parameters of one configuration; {len(same)} have {dict(first)!r}."
@@ -257,7 +233,13 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
             first = same[0]
         estimate = estimate_of(self)
         if estimate.judge_alone is None:  # a pickled estimate leaves its predictions behind; the search has them
-            estimate = replace(estimate, judge_alone=corrected(table_of_results(self))[estimate.metric].judge_alone)
+            results, scores = self.cv_results_, dict[str, Array]()
+            for metric in self.question_.metrics:
+                tail = metric.name if self.multimetric_ else "score"
+                by_split = [results[f"split{i}_test_{tail}"] for i in range(self.n_splits_)]
+                scores[metric.name] = np.stack(by_split, axis=1)[results["status"] == "finished"]
+            found = corrected(table_of(self.predictions_, self.question_, self.splits_, scores))
+            estimate = replace(estimate, judge_alone=found[estimate.metric].judge_alone)
         return estimate.gain_over(first)
 
     @property
@@ -268,20 +250,19 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         check_is_fitted(self, "estimate_")
         return Plots(self)
 
+    def __dir__(self) -> list[str]:
+        # scikit-learn asks for the value of all that is listed, to complete names and to show a search in a notebook;
+        # families are another bootstrap, and refused where only models were scored.
+        return [name for name in object.__dir__(self) if name != "families_" and hasattr(self, name)]
+
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         own: str = super().__repr__(N_CHAR_MAX)
         return f"{estimate_of(self)!r}\n{own}" if hasattr(self, "estimate_") else own
 
-    def _repr_html_(self) -> str:
-        inner: str = super()._repr_html_()
-        if not hasattr(self, "estimate_"):
-            return inner
+    def _html_repr(self) -> Any:  # what scikit-learn shows in a notebook
+        shown = self
         if hasattr(self, "best_estimator_"):  # as in scikit-learn, the winner stands where the estimator stood
-            trained = copy(self)
-            trained.estimator = self.best_estimator_
-            inner = super(FittedSearch, trained)._repr_html_()
-        return estimate_of(self)._repr_html_() + inner
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
-        return bundle | {"text/html": self._repr_html_()} if "text/html" in bundle else bundle
+            shown = copy(self)
+            shown.estimator = self.best_estimator_
+        inner = super(FittedSearch, shown)._html_repr()
+        return estimate_of(self)._repr_html_() + inner if hasattr(self, "estimate_") else inner

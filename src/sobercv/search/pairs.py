@@ -67,7 +67,7 @@ def pairs_pay(
     """
     suits = question.by == "sample" and question.interval == "calibrated" and question.procedure is None
     k = store.done.shape[1]
-    if asked is False or not suits or store.plan.n_repeats != 1 or k < 4 or not store.done[winner].all():
+    if not asked or not suits or store.plan.n_repeats != 1 or k < 4 or not store.done[winner].all():
         return False
     n_pairs = k * (k - 1) // 2
     seconds = n_pairs * float((store.fit_seconds + store.predict_seconds)[winner].mean())

@@ -39,14 +39,15 @@ class Lines:
 
     def __call__(self, event: Event) -> None:
         """Count an event, and show what changed."""
+        if isinstance(event, SearchStarted):  # perhaps not the first one
+            self.round = self.n_rounds = self.n_dropped = self.n_failed = self.n_fits = self.n_saved = 0
+            self.n_alive = event.n_configurations
         self.n_dropped += isinstance(event, Dropped)
         self.n_failed += isinstance(event, Failed)
         self.n_alive -= isinstance(event, (Dropped, Failed))
         self.n_fits += isinstance(event, Fitted)
         for name in ("n_configurations", "n_splits", "round", "n_rounds", "n_alive", "n_fits", "n_saved"):
             setattr(self, name, getattr(event, name, getattr(self, name)))
-        if isinstance(event, SearchStarted):
-            self.n_alive = self.n_configurations
         self.show(event)
 
     @property
@@ -104,6 +105,9 @@ class Bars(Lines):
     def close(self) -> None:
         """Leave the last state on the screen, and release the screen."""
         self._progress.stop()
+        if self._task is not None:  # another search has its own
+            self._progress.remove_task(self._task)
+            self._task = None
 
 
 class JsonLines:
@@ -132,16 +136,12 @@ class JsonLines:
             file.write(json.dumps(record) + "\n")
 
 
-def display(verbose: int) -> list[Listener]:
-    """Choose what to show: nothing for 0, for 1 a bar in a terminal or a notebook, and lines elsewhere or for more."""
-    if not verbose:
-        return []
+def display(verbose: int) -> Listener:
+    """Choose what to show: for 1 a bar in a terminal or a notebook, and lines elsewhere or for more."""
     console = _console() if verbose == 1 else None
-    if console is None:
-        return [Lines()]
     # Without ipywidgets rich draws nothing in a notebook and warns at every step.
-    can_draw = find_spec("ipywidgets") is not None if console.is_jupyter else console.is_terminal
-    return [Bars(console) if can_draw else Lines()]
+    can_draw = console and (find_spec("ipywidgets") is not None if console.is_jupyter else console.is_terminal)
+    return Bars(console) if can_draw else Lines()
 
 
 def _console() -> Any:
@@ -156,13 +156,13 @@ def _console() -> Any:
 @contextmanager
 def listening(on_event: Any, verbose: int) -> Iterator[Listener]:
     """Return one harmless listener for all of them; those with a `close` are closed at the end, whatever happened."""
-    given: list[Any] = list(on_event) if isinstance(on_event, (list, tuple)) else [on_event]
-    given = [] if on_event is None else given
-    if wrong := [listener for listener in given if not callable(listener)]:
+    one_or_more = [] if on_event is None else on_event
+    listeners: list[Any] = list(one_or_more) if isinstance(one_or_more, (list, tuple)) else [one_or_more]
+    if wrong := [listener for listener in listeners if not callable(listener)]:
         raise SoberError(
             "E123", f"`on_event` must be a function of one event, or a list of such functions; got {wrong[0]!r}."
         )
-    listeners = display(verbose) + given
+    listeners = [display(verbose), *listeners] if verbose else listeners
     try:
         yield teller(listeners)
     finally:

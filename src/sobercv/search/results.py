@@ -77,35 +77,25 @@ def incomplete(log: RaceLog, store: MemoryStore) -> Note:
 
 
 # ---- judging ---------------------------------------------------------------------------------------------------------
-def table_of(store: MemoryStore, log: RaceLog, question: Question, count_dropped: bool) -> tuple[Predictions, Table]:
-    """Return predictions of the finishers, and what they are judged by: these, or scores on splits that all have."""
-    predictions = store.predictions(log.finishers)
-    if question.by == "sample":
-        if count_dropped and (log.status == "dropped").any():
-            predictions = replace(predictions, dropped=dropped_predictions(store, log.status == "dropped"))
-        return predictions, open_table(predictions, question)
-    complete = store.done[log.finishers].all(axis=0)
-    each = (split_scores(store, log, metric, question)[0] for metric in question.metrics)
-    scores = [scores[log.finishers][:, complete].T for scores in each]
-    return predictions, Table(predictions, question, scores=scores)
+def predictions_of(store: MemoryStore, finished: Array, dropped: Array) -> Predictions:
+    """Predictions of the finishers, and beside them those of the dropped: one table for those that ran the same splits.
 
-
-def table_of_results(search: Any) -> Table:
-    """Return the table that a fitted search was judged by, from its predictions and `cv_results_`."""
-    question, results = search.question_, search.cv_results_
-    if question.by == "sample":
-        return open_table(search.predictions_, question)
-    tails = [metric.name if question.several else "score" for metric in question.metrics]
-    each = ([results[f"split{i}_test_{tail}"] for i in range(search.n_splits_)] for tail in tails)
-    scores = [np.array(splits)[:, results["status"] == "finished"] for splits in each]
-    complete = ~np.isnan(scores[0]).all(axis=1)
-    return Table(search.predictions_, question, scores=[one[complete] for one in scores])
-
-
-def dropped_predictions(store: MemoryStore, dropped: Array) -> tuple[Predictions, ...]:
-    """Predictions of dropped configurations, bool [C]; one table for those that ran the same splits."""
+    Both are bool [C].
+    """
     patterns = np.unique(store.done[dropped], axis=0)
-    return tuple(store.predictions(dropped & (store.done == pattern).all(axis=1)) for pattern in patterns)
+    tables = (store.predictions(dropped & (store.done == pattern).all(axis=1)) for pattern in patterns)
+    return replace(store.predictions(finished), dropped=tuple(tables))
+
+
+def table_of(predictions: Predictions, question: Question, splits: Sequence[Any], scores: Mapping[str, Array]) -> Table:
+    """Return what finishers are judged by: their predictions, or their scores on the splits that all of them have.
+
+    `splits` are pairs of training and test rows; `scores`, [finishers, splits] by metric, count where folds do.
+    """
+    if question.by == "sample":
+        return open_table(predictions, question)
+    complete = np.array([predictions.seen[test, 0].all() for _, test in splits])
+    return Table(predictions, question, scores=[scores[metric.name][:, complete].T for metric in question.metrics])
 
 
 def winner_predictions(store: MemoryStore, predictions: Predictions, winner: int, decision: Any) -> Predictions:
@@ -135,14 +125,15 @@ def cv_results(
     store: MemoryStore,
     log: RaceLog,
     question: Question,
-    metrics: Sequence[Metric],
+    scored: Mapping[Metric, tuple[Array, Array]],
     estimates: Mapping[str, Estimate],
     error_score: Any,
 ) -> dict[str, Any]:
     """Make `cv_results_`: scikit-learn's table of a search, and what a race adds to it.
 
-    Scores of splits that were not run are NaN; of what failed, `error_score` where that is a number. Ranks follow the
-    scores that the search selects by: with tuned thresholds those of each finisher with its own.
+    `scored` has what `split_scores` returned for each metric. Scores of splits that were not run are NaN; of what
+    failed, `error_score` where that is a number. Ranks follow the scores that the search selects by: with tuned
+    thresholds those of each finisher with its own.
     """
     results: dict[str, Any] = {}
     for name, seconds in (("fit", store.fit_seconds), ("score", store.predict_seconds)):
@@ -159,9 +150,8 @@ def cv_results(
     results["params"] = listed
     failed = (log.status == "failed") & (not isinstance(error_score, str))
     stand_in = np.nan if isinstance(error_score, str) else error_score
-    for metric in metrics:
+    for metric, (splits, pooled) in scored.items():
         tail = metric.name if question.several else "score"
-        splits, pooled = split_scores(store, log, metric, question)
         splits[failed] = pooled[failed] = stand_in
         mean = _add_mean(results, splits, f"test_{tail}")
         results[f"pooled_test_{tail}"] = pooled

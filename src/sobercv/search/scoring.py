@@ -9,16 +9,18 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import repeat
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
 from ..containers import Array
 from ..errors import SoberError, warn
@@ -28,7 +30,7 @@ from ..metrics.by_name import needs_model, unwrap
 from ..predictions import Predictions
 from ..responses import RESPONSES
 from ..targets import Target, TaskName
-from ..training import MemoryStore, Problem
+from ..training import MemoryStore, Problem, infer_task
 from ..training.fit.response import NOTHING, Wanted, responses_of
 from ..training.fit.task import Rows
 
@@ -48,20 +50,33 @@ TRAINING = "training "
 class Routed:
     """Metadata given to `fit`, by destination."""
 
-    groups: Any  #: [N] or None, for folds and bootstrap
-    sample_weight: Any  #: [N] or None, for all metrics, without metadata routing
-    fit_params: dict[str, Any]  #: for the estimator's `fit`
+    groups: Any = None  #: [N] or None, for folds and bootstrap
+    sample_weight: Any = None  #: [N] or None, for all metrics, without metadata routing
+    fit_params: dict[str, Any] = field(default_factory=dict)  #: for the estimator's `fit`
     weighted_fit: bool = True  #: whether `sample_weight` goes to the estimator's `fit` as well
     split_params: dict[str, Any] | None = None  #: for the splitter's `split`; None where it requested nothing
     score_params: list[dict[str, Any]] | None = None  #: what each scorer requested, in order; None without routing
 
     @classmethod
-    def plain(cls, estimator: Any, groups: Any, sample_weight: Any = None, **fit_params: Any) -> Routed:
-        """Route without scikit-learn's routing: weights to metrics and `fit`, those of a pipeline to its last step."""
-        if sample_weight is None or not isinstance(estimator, Pipeline):
-            return cls(groups, sample_weight, fit_params)
-        last = f"{estimator.steps[-1][0]}__sample_weight"
-        return cls(groups, sample_weight, {last: sample_weight, **fit_params}, weighted_fit=False)
+    def of(cls, search: Any, metadata: Mapping[str, Any]) -> Routed:
+        """Send metadata as requested; without metadata routing, weights to `fit` and metrics, all else to `fit`."""
+        given = {name: value for name, value in metadata.items() if value is not None or name != "sample_weight"}
+        groups = given.pop("groups", None)
+        if not get_config()["enable_metadata_routing"]:
+            weight = given.pop("sample_weight", None)
+            if weight is None or not isinstance(search.estimator, Pipeline):
+                return cls(groups, weight, given)
+            last = f"{search.estimator.steps[-1][0]}__sample_weight"
+            return cls(groups, weight, {last: weight, **given}, weighted_fit=False)
+        takes_groups = hasattr(search.cv, "split") and get_routing_for_object(search.cv).consumes("split", ["groups"])
+        if groups is not None and takes_groups:
+            given["groups"] = groups  # all else that is done with groups needs no request
+        routed = process_routing(search, "fit", **given)
+        split_params = dict(routed.splitter.split) if hasattr(routed, "splitter") else None
+        groups = (split_params or {}).get("groups") if groups is None else groups
+        score_params = [dict(routed[f"scorer{i}"].score) for i in range(len(listed(search.scoring)))]
+        # What `fit` receives, weights included, is what was requested, perhaps under another name.
+        return cls(groups, None, dict(routed.estimator.fit), False, split_params, score_params)
 
 
 # ---- scorers of models -----------------------------------------------------------------------------------------------
@@ -146,23 +161,45 @@ class ModelScores:
 class ScoringPlan:
     """The scorers of a search, what each receives, and what follows for training and selection."""
 
+    task: TaskName | None  #: as the estimator tells it; None where the metric knows, or the model itself
     scorers: Mapping[str, Metric | ModelScorer]  #: by name, the one that selects first
     given: Mapping[str, Any]  #: the same as the user wrote them, in the order of writing
     several: bool  #: whether `scoring` holds several, so that results come by name
-    sample_weight: Any  #: the weights of all metrics of predictions, [N] or None
     estimator: Any  #: of the search, unfitted
+    sample_weight: Any = None  #: the weights of all metrics of predictions, [N] or None
     requests: Mapping[str, dict[str, Any]] | None = None  #: what each requested; None where all get the weights
 
     @classmethod
-    def make(cls, scoring: Any, task: TaskName | None, refit: Any, estimator: Any, routed: Routed) -> ScoringPlan:
-        """Read `scoring`, and send each scorer what it requested, or weights where metadata are not routed.
+    def make(cls, search: Any, y: Any = None, routed: Routed | None = None) -> ScoringPlan:
+        """Read `scoring`, `estimator` and `refit` of a search, and send each scorer what it requested.
 
         Metrics that request the same weights are computed from predictions; where they request different things, those
-        that request something are called on the models.
+        that request something are called on the models. Without metadata routing all get the weights.
         """
-        written, several = scorers_of(scoring, task, estimator), isinstance(scoring, SEVERAL)
-        given = dict(zip(written, listed(scoring), strict=True))
-        plan = cls(selecting_first(written, scoring, refit), given, several, routed.sample_weight, estimator)
+        scoring, refit, estimator, routed = search.scoring, search.refit, search.estimator, routed or Routed()
+        try:
+            task = infer_task(estimator, y)
+        except SoberError:
+            task = None
+        found, given = dict[str, Metric | ModelScorer](), dict[str, Any]()
+        names = map(str, scoring) if isinstance(scoring, Mapping) else repeat(None)
+        for value, name in zip(listed(scoring), names, strict=False):
+            scorer = _own_score(estimator, task, y) if scoring is None else _read(value, task, name)
+            if scorer.name in found:
+                raise SoberError(
+                    "E105",
+                    f"`scoring` has two metrics called {scorer.name!r}, and results are kept by name. Give each its "
+                    "own name: scoring={'first': ..., 'second': ...}.",
+                )
+            found[scorer.name], given[scorer.name] = scorer, value
+        if not found:
+            raise SoberError("E105", "`scoring` is empty. Name at least one metric, such as 'roc_auc'.")
+        several = isinstance(scoring, SEVERAL)
+        if several and isinstance(refit, str):
+            if refit not in found:
+                raise SoberError("E105", f"`refit` must name one of the metrics {', '.join(found)}; got {refit!r}.")
+            found = {refit: found[refit], **found}
+        plan = cls(task, found, given, several, estimator, routed.sample_weight)
         if routed.score_params is None:
             return plan
         requests = dict(zip(given, routed.score_params, strict=True))
@@ -176,6 +213,19 @@ class ScoringPlan:
     def on_models(self) -> tuple[ModelScorer, ...]:
         """The scorers that are called on fitted models."""
         return tuple(scorer for scorer in self.scorers.values() if isinstance(scorer, ModelScorer))
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return the metrics, where nothing but predictions is scored; refuse what needs the model."""
+        for name, scorer in self.scorers.items():
+            if isinstance(scorer, ModelScorer):
+                called = f"The scorer {name} (estimator, X, y)"
+                whose = "The estimator's own `score`" if scorer.scorer is None else called
+                raise SoberError(
+                    "E116",
+                    f"{whose} needs the fitted model, and here predictions are scored. Name the metric, such as "
+                    "scoring='accuracy' or 'r2', or pass make_scorer of a function (y_true, y_pred).",
+                )
+        return {name: scorer for name, scorer in self.scorers.items() if isinstance(scorer, Metric)}
 
     def to_models(self, names: Iterable[str]) -> ScoringPlan:
         """Call these scorers on the models: once per fit, and not once per resample."""
@@ -238,11 +288,14 @@ def wanted_of(question: Question, keep: str = "scored", task: TaskName = "regres
 
 def with_names(question: Question, store: MemoryStore, finishers: Array, refit: Any) -> Question:
     """Ask by the names that a scorer returned with its numbers, which are known once a model was scored."""
-    names = [name for name in store.answers if not name.startswith(TRAINING)]
+    if question.several:  # each returned one number, under its own name
+        return question
+    on_training = {TRAINING + name for name in store.answers}
+    names = [name for name in store.answers if name not in on_training]
     for name in names:
         if np.isnan(store.answers[name][finishers[:, None] & store.done]).any():
             raise SoberError("E117", f"The scorer gave {name!r} for some models only; give the same names for all.")
-    if {metric.name for metric in question.metrics}.issuperset(names):
+    if names == [question.first.name]:
         return question
     first = refit if isinstance(refit, str) else names[0]
     if first not in names:
@@ -269,73 +322,23 @@ def listed(scoring: Any) -> list[Any]:
     return sorted(scoring) if isinstance(scoring, (set, frozenset)) else list(scoring)
 
 
-def metrics_of(scoring: Any, task: TaskName | None, refit: Any = True, estimator: Any = None) -> dict[str, Metric]:
-    """Turn `scoring` into metrics of predictions, the one that selects first; refuse what needs the model."""
-    metrics: dict[str, Metric] = {}
-    for name, scorer in selecting_first(scorers_of(scoring, task, estimator), scoring, refit).items():
-        if isinstance(scorer, ModelScorer):
-            whose = "The estimator's own `score`" if scorer.scorer is None else f"The scorer {name} (estimator, X, y)"
-            raise SoberError(
-                "E116",
-                f"{whose} needs the fitted model, and here predictions are scored. Name the metric, such as "
-                "scoring='accuracy' or 'r2', or pass make_scorer of a function (y_true, y_pred).",
-            )
-        metrics[name] = scorer
-    return metrics
-
-
-def scorers_of(scoring: Any, task: TaskName | None, estimator: Any = None) -> dict[str, Metric | ModelScorer]:
-    """Turn `scoring` into metrics and scorers by name, in the order of writing; None is the estimator's own `score`.
-
-    `task` is None where it is to be read off the metric.
-    """
-    if scoring is None:
-        inner = estimator
-        while hasattr(inner, "steps"):  # a pipeline scores as its last step does
-            inner = inner.steps[-1][1]
-        if any(hasattr(inner, grid) for grid in ("param_grid", "param_distributions")) and hasattr(inner, "scoring"):
-            # A search scores its winner, whose predictions are its own.
-            found = selecting_first(scorers_of(inner.scoring, task, inner.estimator), inner.scoring, inner.refit)
-            return dict([next(iter(found.items()))])
-        if estimator is not None and task != "survival" and not scores_as_usual(inner):
-            return {"score": ModelScorer("score")}
-        if task is None:
-            raise SoberError("E112", "Neither estimator nor scoring tells what kind of task it is. Pass scoring=.")
-        return {DEFAULTS[task]: get(DEFAULTS[task])}
-    found, names = {}, map(str, scoring) if isinstance(scoring, Mapping) else repeat(None)
-    for value, name in zip(listed(scoring), names, strict=False):
-        scorer = _read(value, task, name)
-        if scorer.name in found:
-            raise SoberError(
-                "E105",
-                f"`scoring` has two metrics called {scorer.name!r}, and results are kept by name. Give each its own "
-                "name: scoring={'first': ..., 'second': ...}.",
-            )
-        found[scorer.name] = scorer
-    if not found:
-        raise SoberError("E105", "`scoring` is empty. Name at least one metric, such as 'roc_auc'.")
-    return found
-
-
-def selecting_first(
-    found: dict[str, Metric | ModelScorer], scoring: Any, refit: Any
-) -> dict[str, Metric | ModelScorer]:
-    """Put first what `refit` names among several."""
-    if not isinstance(scoring, SEVERAL) or not isinstance(refit, str):
-        return found
-    if refit not in found:
-        raise SoberError("E105", f"`refit` must name one of the metrics {', '.join(found)}; got {refit!r}.")
-    return {refit: found[refit], **found}
-
-
-def scores_as_usual(estimator: Any) -> bool:
-    """Whether `score` is scikit-learn's accuracy or R2, or missing; a pipeline's is that of its last step."""
-    while hasattr(estimator, "steps"):
-        estimator = estimator.steps[-1][1]
-    own = getattr(type(estimator), "score", None)
-    if own is None or own in (ClassifierMixin.score, RegressorMixin.score):
-        return True
-    return getattr(own, "__module__", "").startswith("sklearn.") and getattr(own, "__qualname__", "") in _AS_USUAL
+def _own_score(estimator: Any, task: TaskName | None, y: Any) -> Metric | ModelScorer:
+    """Return what the estimator's own `score` is: a metric where it is scikit-learn's accuracy or R2, or missing."""
+    inner = estimator
+    while hasattr(inner, "steps"):  # a pipeline scores as its last step does
+        inner = inner.steps[-1][1]
+    if any(hasattr(inner, grid) for grid in ("param_grid", "param_distributions")) and hasattr(inner, "scoring"):
+        # A search scores its winner, whose predictions are its own.
+        return next(iter(ScoringPlan.make(inner, y).scorers.values()))
+    own = getattr(type(inner), "score", None)
+    is_usual = own in (None, ClassifierMixin.score, RegressorMixin.score) or (
+        getattr(own, "__module__", "").startswith("sklearn.") and getattr(own, "__qualname__", "") in _AS_USUAL
+    )
+    if task != "survival" and not is_usual:
+        return ModelScorer("score")
+    if estimator is None and task is None:
+        raise SoberError("E112", "Neither estimator nor scoring tells what kind of task it is. Pass scoring=.")
+    return get(DEFAULTS[task or infer_task(estimator, y)])
 
 
 def _read(scoring: Any, task: TaskName | None, name: str | None = None) -> Metric | ModelScorer:
