@@ -231,3 +231,16 @@ def test_words_among_numbers_are_no_limits(tmp_path):
     (note,) = other.notes
     assert "numbers and other cells ('lost'): 'crp'. It is read as categories" in note.text
     assert "codes" not in note.text
+
+
+@pytest.mark.parametrize("sign", ["<-0.5", "> -0.5", "<+0.5", "<\u22120.5"])
+def test_limits_with_a_sign_are_limits(tmp_path, sign):
+    table = read(crp(tmp_path, every=20, sign=sign))
+    assert f"limits such as {sign!r} (in 4 of 80 rows)" in said(table)
+    assert np.isnan(read(crp(tmp_path, every=20, sign=sign), Settings(limits="missing")).frame["crp"].iloc[0])
+
+
+def test_a_note_on_marks_shows_a_number_and_no_gap(tmp_path):
+    table = read(text(tmp_path, ["a;b", "?;1,5", *(f"{i}.500;{i},5" for i in range(1, 6))]))
+    assert "'1.500' is read as 1500." in said(table)
+    assert "'?' is read as" not in said(table)

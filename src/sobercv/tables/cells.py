@@ -10,7 +10,7 @@ import io
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress, islice
@@ -45,7 +45,7 @@ class Cells:
     """The cells of a file, by column."""
 
     columns: dict[str, Any]
-    first_row: Sequence[str] = ()  # cells that may be names or data; empty where the format itself knows the names
+    first_row: Mapping[str, str] = field(default_factory=dict)  # by column, where it may hold names or data
     named_twice: Sequence[str] = ()  # names that several columns share
     suggests_commas: bool = False  # whether the file looks as if written where decimals begin with a comma
     notes: tuple[Note, ...] = ()
@@ -156,7 +156,7 @@ def read_delimited(raw: bytes, name: str, delimiter: str | None = None, has_head
         raise SoberError("E801", f"{name} cannot be read: a quote is opened and never closed (row {row}). Close it.")
     names, twice = unique_names(first, has_header)
     found = {name: column[int(has_header) :] for name, column in zip(names, columns, strict=True)}
-    return Cells(found, first, twice, suggests_commas=delimiter == ";", notes=notes)
+    return Cells(found, dict(zip(names, first, strict=True)), twice, suggests_commas=delimiter == ";", notes=notes)
 
 
 def _utf8(raw: bytes, name: str) -> tuple[bytes, tuple[Note, ...]]:
@@ -281,7 +281,8 @@ def _workbook(raw: bytes, name: str, sheet: str | None, has_header: bool) -> Cel
     rows = cells.iloc[int(has_header) :].set_axis(names, axis=1)
     nameless = [n for n in names if n.startswith("Unnamed: ") and rows[n].isna().all()]
     rows = rows.drop(columns=nameless).dropna(how="all")
-    return Cells({n: _typed(rows[n], n) for n in rows.columns}, first, twice)
+    above = {n: cell for n, cell in zip(names, first, strict=True) if n in rows.columns}
+    return Cells({n: _typed(rows[n], n) for n in rows.columns}, above, twice)
 
 
 def _columnar(raw: bytes, kind: str) -> Cells:
@@ -306,9 +307,13 @@ def _typed(values: Any, name: str) -> Any:
     try:
         column = pa.array(values, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):  # cells of several types, or of many digits
+        column = None
+    kind, types = None if column is None else column.type, pa.types
+    # Arrow takes a flag among fractions for 1, and a number among dates for microseconds since 1970.
+    is_mixed = pd.api.types.infer_dtype(values) in ("mixed", "mixed-integer")
+    if kind is None or (is_mixed and (types.is_floating(kind) or types.is_temporal(kind))):
         texts = [None if pd.isna(v) else f"{v:.15g}" if isinstance(v, float) else str(v) for v in values]
         return pa.array(texts, pa.string())
-    kind, types = column.type, pa.types
     if types.is_integer(kind) or types.is_boolean(kind) or types.is_timestamp(kind) or types.is_dictionary(kind):
         return column
     if types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):

@@ -100,7 +100,7 @@ def without_limits(values: Any) -> Any:
 def sides_of_limits(values: Any) -> Any:
     """Return -1 where text is a lower limit (`<0.5`: below what could be measured), 1 for an upper one, else 0."""
     below, above = (
-        np.asarray(pc.match_substring_regex(values, f"^[{signs}]=?\\s*[0-9.,]").fill_null(False))
+        np.asarray(pc.match_substring_regex(values, f"^[{signs}]=?\\s*[+\\-{_MINUS}]?[0-9.,]").fill_null(False))
         for signs in ("<\u2264", ">\u2265")
     )
     return above.astype(np.int64) - below.astype(np.int64)

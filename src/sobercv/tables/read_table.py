@@ -91,7 +91,8 @@ def read(source: str | Path, settings: Settings | None = None, *, schema: Schema
         frame, lost = schema.apply(cells)
         notes = (*notes, *inferred, *lost)
         if settings.header is None and _first_row_is_data(cells, frame, schema.columns):
-            row = ", ".join(c.strip()[:15] for c in cells.first_row[:4]) + (", ..." if len(cells.first_row) > 4 else "")
+            first = [cell.strip()[:15] for cell in cells.first_row.values()]
+            row = ", ".join(first[:4]) + (", ..." if len(first) > 4 else "")
             raise SoberError(
                 "E808", f"The first row of {name} looks like data ({row}), not like names of columns. Write "
                 "--no-header if there are none (they are then called col1, col2, ...), or --header if these are names.",
@@ -123,8 +124,8 @@ def _format(raw: bytes, path: Path | None, name: str) -> str:
 def _first_row_is_data(cells: Cells, frame: Any, columns: Mapping[str, Column]) -> bool:
     """Whether the cells of the first row fit the rows below them where none looks like a name."""
     gaps = {*USUAL_GAPS, *GAP_WORDS.to_pylist()}
-    trimmed = [cell.strip() for cell in cells.first_row]
-    above = {n: cell for n, cell in zip(columns, trimmed, strict=False) if not {cell, cell.casefold()} & gaps}
+    trimmed = {name: cell.strip() for name, cell in cells.first_row.items()}
+    above = {name: cell for name, cell in trimmed.items() if not {cell, cell.casefold()} & gaps}
     typed = [name for name in above if columns[name].kind != "text"]
     for name in typed:
         ways = (columns[name], replace(columns[name], marks=PLAIN))

@@ -191,6 +191,8 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
         hint = f"Most are numbers; correct or remove {words[0][:30]!r}." if 0 < 2 * len(words) <= len(values) else hint
     elif kind == "number" and values.dtype == object:  # some of pandas' own types
         values = values.astype(np.float64)
+    if kind == "number" and not np.isfinite(values).all():
+        raise refuse("holds infinite values. Replace them, or leave those rows out.")
     distinct = np.unique(values)
     if len(distinct) == 1:
         raise refuse(f"is {str(distinct[0])[:40]!r} in every row, so nothing can be learned.")
@@ -200,8 +202,6 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
         if kind == "text":
             raise refuse(f"is text, but a regression needs numbers. {hint}")
         values = values.astype(np.float64)
-        if not np.isfinite(values).all():
-            raise refuse("holds infinite values. Replace them, or leave those rows out.")
         if np.abs(values).max() > LARGEST:
             raise refuse(f"holds numbers beyond {LARGEST:g}, whose squares overflow. Scale it down.")
         return values, found, is_guess
@@ -211,7 +211,7 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
         raise refuse("holds fractions, so it is no class. Choose --task regression.")
     if kind == "text" and len(distinct) > max(MOST_CLASSES, len(values) // 3):
         raise refuse(f"is text with {len(distinct)} different values in {len(values)} rows. {hint}")
-    if values.dtype.kind == "f":
+    if values.dtype.kind == "f" and np.abs(distinct).max() < 2**63:
         values = values.astype(np.int64)  # whole numbers that became floats because of gaps
     return values, "binary" if len(distinct) == 2 else "multiclass", is_guess
 

@@ -163,7 +163,7 @@ def _inferred(cells: Cells, columns: Mapping[str, Column], unsure_dates: Sequenc
         if column.marks != PLAIN:
             groups.setdefault(column.marks, []).append(name)
     for marks, names in groups.items():
-        values = pa.array(cells.examples(names[0]))
+        values = pa.array([v for v in cells.examples(names[0]) if v not in columns[names[0]].gaps])
         special = values.filter(pc.and_not(marks.matches(values), PLAIN.matches(values)))
         example = (special if len(special) else values)[0].as_py()
         signs = [] if marks.decimal == "." else ["decimal commas"]

@@ -202,7 +202,7 @@ def _plain(name: str, value: Any) -> Any:
         return float(value) if is_one else "no duration"
     if name == "jobs" and value == 0:
         return "none"
-    if name == "event_value" and isinstance(value, (int, float)):
+    if name == "event_value" and (isinstance(value, float) or (isinstance(value, int) and abs(value) < 10**300)):
         return str(value)
     if name == "cv" and isinstance(value, str) and value.strip().isdecimal():
         return int(value)
