@@ -13,7 +13,7 @@ from ..errors import SEVERITIES, Note
 from ..tables import Dataset
 from ..tables.facts import are_dates, is_identifier, repeats_subjects
 from ..tables.naming import held_by, some
-from ..tables.roles import EVENT_NAME, TIME_NAME, named_like, words_of
+from ..tables.roles import EVENT_NAME, TIME_NAME, named_like
 from ..targets import LARGEST
 from .leaks import leaks, numbers_of
 
@@ -21,14 +21,14 @@ from .leaks import leaks, numbers_of
 FEW_ROWS = 20
 #: Beginnings of words, in several languages, for what is known only after an outcome: how long a patient was followed,
 #: discharge, death, relapse. Without accents, in small letters.
-_LATER = re.compile(
+LATER_NAME = re.compile(
     r"follow|fup|discharg|outcome|death|died|deceas|surviv|censor|relaps|recurren|progression|readmi|autops|"
     r"nachbeob|beobachtung|nachsorge|entlass|verstorb|gestorb|todes|ueberleb|uberleb|rezidiv|rueckfall|ruckfall|"
     r"verweildauer|liegedauer|zensier|endpunkt|suivi|deces|decede|survie|recidiv|rechute|seguimiento|egreso|"
     r"muerte|fallec|defuncion|supervivencia|recaida|dimission|decesso|morte|sopravviv|ricadut|degenza|obito|"
-    r"sobrevida|acompanhamento|ontslag|overled|overlijd|overleving|recidief|ligduur"
+    r"sobrevida|acompanhamento|ontslag|overled|overlijd|overleving|recidief|ligduur|"
+    r"(los|fu|tod|mort|dead|sortie|last|end|endpoint)$"
 )
-_LATER_WORDS = frozenset({"los", "fu", "tod", "mort", "dead", "sortie", "last", "end", "endpoint"})
 _CENTRE = re.compile(r"hospit|clinic|klinik|centre|center|zentrum|site$|standort|krankenhaus|hopital|ospedale|centro")
 MOST_CENTRES = 40
 #: Wide tables hold measurements with names of their own (genes), of which some sound like a word.
@@ -71,7 +71,7 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
         read, other = ("classes", "regression") if data.task == "multiclass" else ("numbers", "multiclass")
         text = f"The target has {len(np.unique(data.y))} different whole numbers and is read as {read}. If not so: "
         found.append(Note("S801", f"{text}--task {other}."))
-    return sorted(found, key=lambda note: [*SEVERITIES].index(note.code[0]))
+    return [note for severity in SEVERITIES for note in found if note.code.startswith(severity)]
 
 
 def _rows(data: Dataset, cv: int) -> Iterator[Note]:
@@ -170,20 +170,15 @@ def _names(data: Dataset) -> Iterator[Note]:
             )
             yield Note("S801", text, (times[0],))
     found = [c for c, dtype in X.dtypes.items() if dtype.kind not in "iufb" and are_dates(X[c])]
-    later = [c for c in found if says_later(str(c))]
+    later = named_like(LATER_NAME, found)
     ignore = ". Write --ignore for what is not known when the prediction is made."
     yield from held_by("W806", later, "may come after the outcome", ignore, "is a date that", "are dates that")
     plain = [c for c in found if c not in later]
     yield from held_by("S801", plain, "dates", ". Are they known before the outcome?")
-    others = [str(c) for c in X.columns if c not in found and says_later(str(c))]
+    others = [c for c in named_like(LATER_NAME, X.columns) if c not in found]
     if others and X.shape[1] < MOST_NAMES:
         known = ". If so, write --ignore; if it is known when the prediction is made, all is well."
         yield from held_by("S801", others, "by name known only after the outcome", known, "is", "are")
-
-
-def says_later(name: str) -> bool:
-    """Whether a name, in one of several languages, says that a column is known only after an outcome."""
-    return any(part in _LATER_WORDS or _LATER.match(part) for part in words_of(name))
 
 
 def _duplicates(data: Dataset, values: Array) -> Iterator[Note]:

@@ -7,6 +7,7 @@ survival. Columns of few values and text are scored as categories. A leak makes 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ def _suspects(alone: dict[str, float], y: Array, task: str) -> list[str]:
         smallest = max(1, int(y["event"].sum()))
     else:
         smallest = len(y) if task == "regression" else int(np.unique(y, return_counts=True)[1].min())
-    names = sorted(alone, key=lambda name: -alone[name])
+    names = sorted(alone, key=alone.__getitem__, reverse=True)
     scores = [alone[name] for name in names]
     n_high = sum(score >= (SUSPECT_CLASSES if task == "multiclass" else SUSPECT) for score in scores)
     for k in range(n_high, 0, -1):
@@ -116,7 +117,7 @@ def single_scores(X: Any, y: Array, task: str) -> dict[str, float]:
     for names, values in _blocks(X, task):
         for name, score in zip(names, _scored(values, y, task).tolist(), strict=True):
             found[name] = max(found[name], score)
-    return dict(sorted(found.items(), key=lambda each: -each[1]))
+    return dict(sorted(found.items(), key=itemgetter(1), reverse=True))
 
 
 def _blocks(X: Any, task: str) -> Iterator[tuple[list[str], Array]]:

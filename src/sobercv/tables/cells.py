@@ -319,8 +319,6 @@ def _typed(frame: Any, first_row: Mapping[str, str], named_twice: Sequence[str],
         elif types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
             columns[name], kinds[name] = column.cast(pa.float64()), "number"
         else:
-            raise SoberError(
-                "E801",
-                f"Column {name[:60]!r} holds values of type {kind}. Write numbers, text, dates or booleans, one per row.",
-            )
+            text = f"Column {name[:60]!r} holds values of type {kind}. "
+            raise SoberError("E801", f"{text}Write numbers, text, dates or booleans, one per row.")
     return Cells(columns, len(frame), kinds, first_row, named_twice, notes=notes)

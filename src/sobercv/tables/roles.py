@@ -146,24 +146,26 @@ def check_target(settings: Settings, columns: Iterable[Any]) -> None:
     """Refuse roles of the target that do not go together; list the columns where none is named."""
     target, time, event, task = settings.target, settings.time, settings.event, settings.task
     times = {time, event} - {None}
-    lacks, guess = ("event" if event is None else "time"), listed(columns)
-    if times and None in (time, event):
-        likely = [n for n in named_like(EVENT_NAME if event is None else TIME_NAME, columns) if n not in times]
-        guess = f"By its name it may be {' or '.join(map(repr, likely[:3]))}." if likely else guess
-    for is_wrong, text in (
-        (target and times, "Give --target, or --time and --event for survival, but not both."),
-        (settings.event_value is not None and event is None,
-         "--event-value says which value of --event COLUMN is the event. Name that column, too."),
-        (target and task == "survival", "Survival needs --time and --event instead of --target."),
-        (not target and not times,
-         f"Say what to predict: --target COLUMN, or --time COLUMN and --event COLUMN. {listed(columns)}"),
-        (times and None in (time, event), f"Survival needs both: --{lacks} COLUMN is missing. {guess}"),
-        (times and time == event, f"--time and --event name the same column, {time!r}. Name two."),
-        (times and task not in (None, "survival"),
-         f"--time and --event are for survival; got --task {task}. Leave one out."),
-    ):  # fmt: skip
-        if is_wrong:
-            raise SoberError("E808", text)
+    wrong = ""
+    if target and times:
+        wrong = "Give --target, or --time and --event for survival, but not both."
+    elif settings.event_value is not None and event is None:
+        wrong = "--event-value says which value of --event COLUMN is the event. Name that column, too."
+    elif target and task == "survival":
+        wrong = "Survival needs --time and --event instead of --target."
+    elif not target and not times:
+        wrong = f"Say what to predict: --target COLUMN, or --time COLUMN and --event COLUMN. {listed(columns)}"
+    elif times and None in (time, event):
+        lacks, pattern = ("event", EVENT_NAME) if event is None else ("time", TIME_NAME)
+        likely = [n for n in named_like(pattern, columns) if n not in times]
+        guess = f"By its name it may be {' or '.join(map(repr, likely[:3]))}." if likely else listed(columns)
+        wrong = f"Survival needs both: --{lacks} COLUMN is missing. {guess}"
+    elif times and time == event:
+        wrong = f"--time and --event name the same column, {time!r}. Name two."
+    elif times and task not in (None, "survival"):
+        wrong = f"--time and --event are for survival; got --task {task}. Leave one out."
+    if wrong:
+        raise SoberError("E808", wrong)
     if task is not None and task not in TABLE_TASKS:
         raise SoberError("E122", f"There is no task {task!r}; choose one of {', '.join(TABLE_TASKS)}.")
 
