@@ -141,9 +141,9 @@ def _columns(data: Dataset, are_numbers: Array, values: Array) -> Iterator[Note]
     yield from held_by("W809", found, "like an identifier", ". Write --id or --ignore for it.", "looks", "look")
     if data.groups is None:
         for name in filter(lambda name: repeats_subjects(X[name], name), others):
-            text = (
-                f"{some([name])} has {X[name].nunique()} different values in {data.n_rows} rows. If it tells patients "
-                f"apart, write --group {name[:40]}, or rows of one patient are in training and test at once."
+            text = f"{some([name])} has {X[name].nunique()} different values in {data.n_rows} rows. If it tells "
+            text += (
+                f"patients apart, write --group {name[:40]}, or rows of one patient are in training and test at once."
             )
             yield Note("W301", text, (name,))
 
@@ -154,10 +154,8 @@ def _names(data: Dataset) -> Iterator[Note]:
     for name in named_like(_CENTRE, X.columns) if data.groups is None else ():
         n = X[name].nunique()
         if 3 <= n <= MOST_CENTRES and X[name].dtype.kind not in "fM":
-            text = (
-                f"{some([name])} has {n} different values. If it tells centres apart, --group {name[:40]} scores "
-                "the model in centres that it has not seen, which is what readers of a paper ask."
-            )
+            text = f"{some([name])} has {n} different values. If it tells centres apart, --group {name[:40]} scores "
+            text += "the model in centres that it has not seen, which is what readers of a paper ask."
             yield Note("S801", text, (name,))
     if data.task == "binary" and named_like(EVENT_NAME, data.target):
         numeric = X.select_dtypes("number")

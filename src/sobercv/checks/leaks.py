@@ -63,20 +63,16 @@ def leaks(data: Dataset) -> Iterator[Note]:
     if asked:
         what, are = f"{len(asked)} columns, each alone, predict", "are all of them"
         what, are = ("One column predicts", "is it") if len(asked) == 1 else (what, are)
-        text = (
-            f"{what} the target well ({score}): {_listed(asked, alone, MOST_ASKED)}. Good measurements can, and so "
-            f"does a leak: {are} known when the prediction is made? If not, write --ignore."
-        )
+        text = f"{what} the target well ({score}): {_listed(asked, alone, MOST_ASKED)}. Good measurements can, and so "
+        text += f"does a leak: {are} known when the prediction is made? If not, write --ignore."
         yield Note("S801", text, tuple(asked))
     if data.ignored is not None and data.ignored.shape[1]:
         aside = single_scores(data.ignored.iloc[rows], y, data.task)
         left = [name for name in _suspects({**alone, **aside}, y, data.task) if name in aside]
         if left:
-            text = (
-                f"Of the ignored columns this one nearly predicts the target by itself ({score}): "
-                f"{_listed(left[:3], aside, 3)}. All scores are without it; the best column that is left reaches "
-                f"{max(alone.values()):.3f} by itself."
-            )
+            text = f"Of the ignored columns this one nearly predicts the target by itself ({score}): "
+            text += f"{_listed(left[:3], aside, 3)}. All scores are without it; the best column that is left reaches "
+            text += f"{max(alone.values()):.3f} by itself."
             yield Note("S801", text, tuple(left))
 
 

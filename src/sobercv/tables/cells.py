@@ -126,9 +126,7 @@ def read_delimited(raw: bytes, name: str, delimiter: str | None = None, has_head
             pa.BufferReader(utf8),
             arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=max(1 << 24, len(utf8) // 8)),
             arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in utf8),
-            arrow_csv.ConvertOptions(
-                column_types={f"f{i}": pa.string() for i in range(len(first))}, strings_can_be_null=False
-            ),
+            arrow_csv.ConvertOptions(column_types={f"f{i}": pa.string() for i in range(len(first))}),
         )
         columns = [column.combine_chunks() for column in table.columns]
     except pa.ArrowInvalid:
@@ -207,15 +205,12 @@ def _padded(utf8: bytes, delimiter: str, name: str) -> tuple[list[Any], tuple[No
             if any(row[width:]):
                 hint = "Quote cells that hold the delimiter"
                 if len(row) == width + 1:
-                    hint = (
-                        "If the first column holds row names, as R writes them, give it a name; else quote such cells"
-                    )
+                    hint = "If the first column holds row names, as R writes them, give it a name; else quote such "
+                    hint += "cells"
                 hint += " (with decimal commas, save with semicolons)" if delimiter == "," else ""
-                raise SoberError(
-                    "E801",
-                    f"{name} is not rectangular: line {reader.line_num} has {len(row)} fields but the header has "
-                    f"{width} (delimiter: {DELIMITERS.get(delimiter, delimiter)}). {hint}.",
-                )
+                text = f"{name} is not rectangular: line {reader.line_num} has {len(row)} fields but the header has "
+                text += f"{width} (delimiter: {DELIMITERS.get(delimiter, delimiter)}). {hint}."
+                raise SoberError("E801", text)
             short += [reader.line_num] if len(row) < width else []
             rows.append((row + [""] * (width - len(row)))[:width])
     except csv.Error as error:
@@ -263,10 +258,8 @@ def _workbook(raw: bytes, name: str, sheet: str | None, has_header: bool) -> Cel
         cells = pd.read_excel(book, sheet_name=chosen, **as_they_are)
     first = ["" if pd.isna(cell) else str(cell) for cell in cells.iloc[0].tolist()]
     if has_header and sum(not cell.strip() for cell in first) * 2 > len(first):
-        raise SoberError(
-            "E801", f"The first row of sheet {chosen[:40]!r} names fewer than half of the columns. Put the names of "
-            "the columns into the first row, and nothing above them.",
-        )  # fmt: skip
+        text = f"The first row of sheet {chosen[:40]!r} names fewer than half of the columns. Put the names of the "
+        raise SoberError("E801", f"{text}columns into the first row, and nothing above them.")
     names, twice = unique_names(first, has_header)
     rows = cells.iloc[int(has_header) :].set_axis(names, axis=1)
     nameless = [n for n in names if n.startswith("Unnamed: ") and rows[n].isna().all()]

@@ -93,10 +93,9 @@ def read(source: str | Path, settings: Settings | None = None, *, schema: Schema
         if settings.header is None and _first_row_is_data(cells, frame, schema.columns):
             first = [cell.strip()[:15] for cell in cells.first_row.values()]
             row = ", ".join(first[:4]) + (", ..." if len(first) > 4 else "")
-            raise SoberError(
-                "E808", f"The first row of {name} looks like data ({row}), not like names of columns. Write "
-                "--no-header if there are none (they are then called col1, col2, ...), or --header if these are names.",
-            )  # fmt: skip
+            text = f"The first row of {name} looks like data ({row}), not like names of columns. Write --no-header "
+            text += "if there are none (they are then called col1, col2, ...), or --header if these are names."
+            raise SoberError("E808", text)
     return Table(frame, name, path, kind, sha256(raw).hexdigest(), schema, notes, raw)
 
 

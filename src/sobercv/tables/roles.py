@@ -76,10 +76,8 @@ def assign(frame: Any, settings: Settings | None = None, **given: Any) -> Datase
         find(frame, name)
     keep = ~frame[names].isna().any(axis=1).to_numpy()
     if not keep.any():
-        raise SoberError(
-            "E112",
-            f"The target {' and '.join(repr(n[:60]) for n in names)} is missing in every row. Name another column.",
-        )
+        named = " and ".join(repr(name[:60]) for name in names)
+        raise SoberError("E112", f"The target {named} is missing in every row. Name another column.")
     kept = frame.loc[keep]
     notes: tuple[Note, ...] = ()
     if len(names) == 2:
@@ -225,11 +223,9 @@ def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Arra
     counts = written.value_counts().sort_index()
     if value is None:
         if not set(counts.index) <= {"0", "1", "True", "False"}:
-            raise SoberError(
-                "E112",
-                f"The event {event[:40]!r} must be 1 (seen) or 0 (censored); it holds {_counted(counts)}. Write "
-                "--event-value with the one that means seen; all others then count as censored.",
-            )
+            text = f"The event {event[:40]!r} must be 1 (seen) or 0 (censored); it holds {_counted(counts)}. "
+            text += "Write --event-value with the one that means seen; all others then count as censored."
+            raise SoberError("E112", text)
         seen = written.isin(["1", "True"]).to_numpy(np.float64)
     else:
         wanted = _written(value.strip())
@@ -239,10 +235,9 @@ def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Arra
         causes = others.drop([v for v in ("0", "False") if v in others.index])
         if len(causes) and len(others) > 1:
             verb = "counts" if len(causes) == 1 else "count"
-            text = (
-                f"Only {value[:30]!r} of {event[:40]!r} counts as the event; {_counted(causes)} {verb} as censored. "
-                "Competing risks are ignored: the model ranks the risk of this cause as if the others did not exist."
-            )
+            text = f"Only {value[:30]!r} of {event[:40]!r} counts as the event; {_counted(causes)} {verb} as censored. "
+            text += "Competing risks are ignored: the model ranks the risk of this cause as if the others did not "
+            text += "exist."
             notes = (Note("W813", text, (event,)),)
     if kind_of(times.dtype) != "number":
         raise SoberError("E112", f"The time {time!r} must hold numbers, such as days. Convert it.")
@@ -280,10 +275,8 @@ def _weights(column: Any, name: str) -> Array:
         if wrong.any():
             n, first = int(wrong.sum()), int(column.index[wrong][0]) + 1
             rows = f"row {first}" if n == 1 else f"{n} rows, the first of them row {first}"
-            raise SoberError(
-                "E107", f"The weight {name!r} is {what} in {rows} of the table. Every row needs a weight of 0 or more: "
-                "correct the column, or leave those rows out.",
-            )  # fmt: skip
+            text = f"The weight {name!r} is {what} in {rows} of the table. Every row needs a weight of 0 or more: "
+            raise SoberError("E107", f"{text}correct the column, or leave those rows out.")
     if not values.any():
         raise SoberError("E107", f"The weight {name!r} is 0 in every row, so that no row counts. Name another column.")
     return values

@@ -57,12 +57,12 @@ class Schema(msgspec.Struct, frozen=True):
             if settings.limits is not None:
                 chosen[name] = replace(column, limits=settings.limits)
             elif column.role != "ignored" and n > max(FEW_LIMITS, FEW_LIMITS_SHARE * cells.n_rows):
-                raise SoberError(
-                    "E808",
-                    f"Column {name[:40]!r} holds limits such as {example!r} in {n} of {cells.n_rows} rows. Say what "
+                text = f"Column {name[:40]!r} holds limits such as {example!r} in {n} of {cells.n_rows} rows. Say what "
+                text += (
                     "they count as: --limits value (the limit itself), --limits half (of a lower limit) or --limits "
-                    "missing.",
                 )
+                text += "missing."
+                raise SoberError("E808", text)
         unsure_dates = [name for name, found in possible.items() if found[0].kind == "date" and len(found) > 1]
         return cls(chosen, settings.header is not False), tuple(_inferred(cells, chosen, strays, limits, unsure_dates))
 
@@ -83,11 +83,8 @@ class Schema(msgspec.Struct, frozen=True):
             if (bad := lost.get(name, [])) and 2 * len(bad) > cells.distinct(name)[1].sum():
                 how = f" ({column.described})" if column.described else ""
                 what = {"number": "numeric", "date": "a date", "boolean": "true or false"}[column.kind]
-                raise SoberError(
-                    "E804",
-                    f"Column {name[:40]!r} was {what}{how} in training but contains {bad[0][:30]!r} now; correct the "
-                    "file.",
-                )
+                text = f"Column {name[:40]!r} was {what}{how} in training but contains {bad[0][:30]!r} now"
+                raise SoberError("E804", f"{text}; correct the file.")
         lost = {name: bad for name, bad in lost.items() if bad}
         frame = pd.DataFrame(made, index=pd.RangeIndex(cells.n_rows))
         frame.attrs["named_twice"] = cells.named_twice
@@ -143,9 +140,8 @@ def _choose(cells: Cells, name: str, found: Sequence[Column], wanted: str | None
     example = max(cells.examples(name, found[0].gaps), key=len)
     numbers = [f"{read_text(pa.array([example]), column)[0][0]:g}" for column in found[:2]]
     how = ", ".join(f"--decimal {way.marks.decimal} for {number}" for way, number in zip(found, numbers, strict=False))
-    raise SoberError(
-        "E808", f"Column {name[:40]!r} holds {example[:20]!r}, which can be {' or '.join(numbers)}. Write {how}."
-    )
+    text = f"Column {name[:40]!r} holds {example[:20]!r}, which can be {' or '.join(numbers)}. Write {how}."
+    raise SoberError("E808", text)
 
 
 # ---- notes: what is beyond doubt is silent ---------------------------------------------------------------------------
