@@ -244,3 +244,11 @@ def test_a_note_on_marks_shows_a_number_and_no_gap(tmp_path):
     table = read(text(tmp_path, ["a;b", "?;1,5", *(f"{i}.500;{i},5" for i in range(1, 6))]))
     assert "'1.500' is read as 1500." in said(table)
     assert "'?' is read as" not in said(table)
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet"])
+def test_spaces_around_words_make_no_other_words(tmp_path, kind):
+    frame = pd.DataFrame({"p": ["P1", "P1 ", " P2", "P2"] * 5, "site": ["a", "b ", " a", "b"] * 5, "x": [1.5, 2] * 10})
+    table = read(written(tmp_path, kind, frame), Settings(target="site", group="p"))
+    assert table.frame["p"].tolist() == ["P1", "P1", "P2", "P2"] * 5, "one patient is one group"
+    assert table.frame["site"].tolist() == ["a", "b", "a", "b"] * 5

@@ -36,17 +36,9 @@ MOST_NAMES = 1000
 
 
 def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) -> list[Note]:
-    """Check a table for what would make a result wrong or impossible.
+    """Check a table for what would make a result wrong or impossible: errors first, then warnings, then suggestions.
 
-    Parameters
-    ----------
-    notes : iterable of Note
-        What the reader of the file noted.
-
-    Returns
-    -------
-    list of Note
-        Errors first, then warnings, then suggestions.
+    `cv`: the number of folds. `notes`: what the reader of the file noted.
 
     Examples
     --------
@@ -142,9 +134,8 @@ def _columns(data: Dataset, are_numbers: Array, values: Array) -> Iterator[Note]
     if data.groups is None:
         for name in filter(lambda name: repeats_subjects(X[name], name), others):
             text = f"{some([name])} has {X[name].nunique()} different values in {data.n_rows} rows. If it tells "
-            text += (
-                f"patients apart, write --group {name[:40]}, or rows of one patient are in training and test at once."
-            )
+            text += f"patients apart, write --group {name[:40]}, or rows of one patient are in training and test at "
+            text += "once."
             yield Note("W301", text, (name,))
 
 

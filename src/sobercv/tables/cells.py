@@ -249,16 +249,16 @@ def _workbook(raw: bytes, name: str, sheet: str | None, has_header: bool) -> Cel
         if not filled:
             raise SoberError("E801", f"{name} {EMPTY}")
         # The sheet that was asked for, capitals aside, or the only one that holds something.
-        found = [s for s in filled if sheet is None or s.casefold() == sheet.casefold()]
-        if sheet not in found and len(found) != 1:
+        wanted = "" if sheet is None else sheet.casefold()
+        found = [s for s in filled if sheet in (None, s)] or [s for s in filled if s.casefold() == wanted]
+        if len(found) != 1:
             said = f"{len(filled)} filled sheets" if sheet is None else f"no sheet {sheet[:40]!r}, or it is empty"
             sheets = ", ".join(repr(str(s)[:30]) for s in list(starts)[:8])
             raise SoberError("E808", f"{name} has {said}. The sheets are {sheets}. Write --sheet NAME.")
-        chosen = sheet if sheet in found else found[0]
-        cells = pd.read_excel(book, sheet_name=chosen, **as_they_are)
+        cells = pd.read_excel(book, sheet_name=found[0], **as_they_are)
     first = ["" if pd.isna(cell) else str(cell) for cell in cells.iloc[0].tolist()]
     if has_header and sum(not cell.strip() for cell in first) * 2 > len(first):
-        text = f"The first row of sheet {chosen[:40]!r} names fewer than half of the columns. Put the names of the "
+        text = f"The first row of sheet {found[0][:40]!r} names fewer than half of the columns. Put the names of the "
         raise SoberError("E801", f"{text}columns into the first row, and nothing above them.")
     names, twice = unique_names(first, has_header)
     rows = cells.iloc[int(has_header) :].set_axis(names, axis=1)

@@ -225,12 +225,11 @@ def read_text(text: Any, column: Column) -> tuple[Any, list[str]]:
     is_gap = pc.or_kleene(pc.is_null(cells), pc.is_in(cells, value_set=pa.array(column.gaps)))
     if column.limits == "missing":
         is_gap = pc.or_(is_gap, pa.array(sides_of_limits(cells) != 0))
-    if column.kind == "text":
-        # Not if_else: up to pyarrow 18 at least it garbles the last cells of a sliced array.
-        found = pc.replace_with_mask(text, is_gap, _NOTHING).to_pandas()
-        is_category = column.is_code or not _WORDS_OF_SKRUB.isdisjoint(column.levels)
-        return found.astype("category") if is_category else found, []
+    # Not if_else: up to pyarrow 18 at least it garbles the last cells of a sliced array.
     cells = pc.replace_with_mask(cells, is_gap, _NOTHING)
+    if column.kind == "text":
+        is_category = column.is_code or not _WORDS_OF_SKRUB.isdisjoint(column.levels)
+        return cells.to_pandas().astype("category") if is_category else cells.to_pandas(), []
     if column.kind == "date":
         made = dates(cells, column.date_format or "%Y-%m-%d")
         fits = made.notna().to_numpy()

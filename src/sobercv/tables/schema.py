@@ -58,10 +58,8 @@ class Schema(msgspec.Struct, frozen=True):
                 chosen[name] = replace(column, limits=settings.limits)
             elif column.role != "ignored" and n > max(FEW_LIMITS, FEW_LIMITS_SHARE * cells.n_rows):
                 text = f"Column {name[:40]!r} holds limits such as {example!r} in {n} of {cells.n_rows} rows. Say what "
-                text += (
-                    "they count as: --limits value (the limit itself), --limits half (of a lower limit) or --limits "
-                )
-                text += "missing."
+                text += "they count as: --limits value (the limit itself), --limits half (of a lower limit) or "
+                text += "--limits missing."
                 raise SoberError("E808", text)
         unsure_dates = [name for name, found in possible.items() if found[0].kind == "date" and len(found) > 1]
         return cls(chosen, settings.header is not False), tuple(_inferred(cells, chosen, strays, limits, unsure_dates))
@@ -71,7 +69,7 @@ class Schema(msgspec.Struct, frozen=True):
         made: dict[str, Any] = {}
         lost: dict[str, list[str]] = {}
         for name in [name for name in cells.columns if name in self.columns]:
-            column, known = self.columns[name], cells.kinds.get(name)
+            column, known, bad = self.columns[name], cells.kinds.get(name), list[str]()
             if column.kind == "number" and column.marks == PLAIN and name in cells.plain_numbers:
                 made[name] = cells.plain_numbers[name]
             elif known == column.kind == "date":
@@ -79,13 +77,14 @@ class Schema(msgspec.Struct, frozen=True):
             elif known == column.kind == "number":
                 made[name] = cells.columns[name].to_numpy(zero_copy_only=False)
             else:
-                made[name], lost[name] = read_text(cells.text(name), column)
-            if (bad := lost.get(name, [])) and 2 * len(bad) > cells.distinct(name)[1].sum():
+                made[name], bad = read_text(cells.text(name), column)
+            if bad:
+                lost[name] = bad
+            if bad and 2 * len(bad) > cells.distinct(name)[1].sum():
                 how = f" ({column.described})" if column.described else ""
                 what = {"number": "numeric", "date": "a date", "boolean": "true or false"}[column.kind]
                 text = f"Column {name[:40]!r} was {what}{how} in training but contains {bad[0][:30]!r} now"
                 raise SoberError("E804", f"{text}; correct the file.")
-        lost = {name: bad for name, bad in lost.items() if bad}
         frame = pd.DataFrame(made, index=pd.RangeIndex(cells.n_rows))
         frame.attrs["named_twice"] = cells.named_twice
         texts = [name for name in made if self.columns[name].kind == "text" and self.columns[name].role == "feature"]
@@ -123,9 +122,9 @@ def _decimal_mark(cells: Cells, possible: dict[str, list[Column]], decimal: str 
                     continue
             if "." not in seen and pc.any(pc.match_substring(text, ".")).as_py():
                 seen.add(".")
-    if decimal is not None or len(seen) == 1:
-        return decimal or next(iter(seen))
-    return None if seen or cells.suggests_commas else "plain"
+    if len(seen) == 1:
+        return decimal or seen.pop()
+    return decimal or (None if seen or cells.suggests_commas else "plain")
 
 
 def _choose(cells: Cells, name: str, found: Sequence[Column], wanted: str | None, day_first: bool) -> Column:
