@@ -103,11 +103,9 @@ def _rows(data: Dataset, cv: int) -> Iterator[Note]:
     if (w := data.weight) is not None:
         worth = float(w.sum() ** 2 / (w @ w))  # Kish's effective size
         unable = "survival SVMs" if data.task == "survival" else "nearest neighbours"
-        text = (
-            f"Weights from {w.min():g} to {w.max():g}: scores are as uncertain as those of {worth:.0f} rows of equal "
-            f"weight (Kish). They count in fits and scores, not in cleaning and choosing columns; {unable} take no "
-            "weights and are left out."
-        )
+        text = f"Weights from {w.min():g} to {w.max():g}: scores are as uncertain as those of {worth:.0f} rows of "
+        text += "equal weight (Kish). They count in fits and scores, not in cleaning and choosing columns; "
+        text += f"{unable} take no weights and are left out."
         yield Note("W205" if worth < 0.5 * data.n_rows else "S801", text)
 
 
@@ -132,7 +130,7 @@ def _columns(data: Dataset, are_numbers: Array, values: Array) -> Iterator[Note]
     found = [name for name in others if is_identifier(X[name], name)]
     yield from held_by("W809", found, "like an identifier", ". Write --id or --ignore for it.", "looks", "look")
     if data.groups is None:
-        for name in filter(lambda name: repeats_subjects(X[name], name), others):
+        for name in [name for name in others if repeats_subjects(X[name], name)]:
             text = f"{some([name])} has {X[name].nunique()} different values in {data.n_rows} rows. If it tells "
             text += f"patients apart, write --group {name[:40]}, or rows of one patient are in training and test at "
             text += "once."
@@ -152,11 +150,9 @@ def _names(data: Dataset) -> Iterator[Note]:
         numeric = X.select_dtypes("number")
         times = [name for name in named_like(TIME_NAME, numeric.columns) if (numeric[name].dropna() >= 0).all()]
         if times:
-            text = (
-                f"With {some(times[:1])}, {some(data.target)} may be a survival target: write --time {times[0][:40]} "
-                f"--event {data.target[0][:40]} instead of --target, so that rows followed for a short time do not "
-                "count as free of the event."
-            )
+            text = f"With {some(times[:1])}, {some(data.target)} may be a survival target: write --time "
+            text += f"{times[0][:40]} --event {data.target[0][:40]} instead of --target, so that rows followed for a "
+            text += "short time do not count as free of the event."
             yield Note("S801", text, (times[0],))
     found = [c for c, dtype in X.dtypes.items() if dtype.kind not in "iufb" and are_dates(X[c])]
     later = named_like(LATER_NAME, found)

@@ -156,10 +156,10 @@ def _scored(values: Array, y: Array, task: str) -> Array:
     """Score the columns of a block: [P]."""
     are_codes = values.dtype.kind == "i"
     if task == "survival":
-        return _concordance(values, y, are_codes)
+        return _concordance(_encoded(values, rankdata(y["time"])) if are_codes else values, y)
+    if task == "regression" and are_codes:
+        return np.asarray(_encoded(values, y).var(axis=0) / y.var())
     if task == "regression":
-        if are_codes:
-            return np.asarray(_encoded(values, y).var(axis=0) / y.var())
         return _squared_correlation(rankdata(values, axis=0), rankdata(y))
     aucs = []
     for label in np.unique(y)[int(task == "binary") :]:
@@ -183,11 +183,9 @@ def _squared_correlation(values: Array, target: Array) -> Array:
     return np.asarray(np.where(spread > 0, together / np.where(spread > 0, spread, 1.0), 0.0) ** 2)
 
 
-def _concordance(values: Array, y: Array, are_codes: bool) -> Array:
+def _concordance(values: Array, y: Array) -> Array:
     """Score by Harrell's concordance, those columns only that go best with the order of times."""
-    times = rankdata(y["time"])
-    values = _encoded(values, times) if are_codes else values
-    near = _squared_correlation(rankdata(values, axis=0), times)
+    near = _squared_correlation(rankdata(values, axis=0), rankdata(y["time"]))
     earlier, later = np.nonzero((y["time"][:, None] < y["time"][None, :]) & y["event"].astype(bool)[:, None])
     found = np.zeros(values.shape[1])
     for i in np.argsort(-near, kind="stable")[:MOST_PAIRED_COLUMNS]:

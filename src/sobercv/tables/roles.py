@@ -232,7 +232,7 @@ def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Arra
         if wanted not in counts.index:
             raise SoberError("E112", f"The event {event[:40]!r} is never {value[:30]!r}: it holds {_counted(counts)}.")
         seen, others = (written == wanted).to_numpy(np.float64), counts.drop(wanted)
-        causes = others.drop([v for v in ("0", "False") if v in others.index])
+        causes = others.drop(["0", "False"], errors="ignore")
         if len(causes) and len(others) > 1:
             verb = "counts" if len(causes) == 1 else "count"
             text = f"Only {value[:30]!r} of {event[:40]!r} counts as the event; {_counted(causes)} {verb} as censored. "

@@ -40,7 +40,8 @@ class Schema(msgspec.Struct, frozen=True):
     def infer(cls, cells: Cells, settings: Settings) -> tuple[Schema, tuple[Note, ...]]:
         """Recognise the columns of a table; ids and groups stay text, and columns without a role are features."""
         roles: dict[str, Any] = settings.roles()
-        possible, strays = dict[str, list[Column]](), dict[str, list[str]]()
+        possible: dict[str, list[Column]] = {}
+        strays: dict[str, list[str]] = {}  # by column, the cells that keep it from being numbers
         for name in cells.columns:
             possible[name], strays[name] = readings(cells, name, roles.get(name, "feature"))
         wanted = _decimal_mark(cells, possible, settings.decimal)
@@ -148,10 +149,7 @@ def _inferred(
     cells: Cells, columns: Mapping[str, Column], strays: Mapping[str, list[str]],
     limits: Mapping[str, tuple[str, int]], unsure_dates: Sequence[str],
 ) -> Iterable[Note]:  # fmt: skip
-    """Return notes on what was recognised.
-
-    `strays` keep columns from being numbers; `unsure_dates` could begin with the day or the month.
-    """
+    """Return notes on what was recognised; `unsure_dates` could begin with the day or the month."""
     stray = {name: found for name, found in strays.items() if found}
     words = some([word[:20] for values in stray.values() for word in values])
     what = "It is" if len(stray) == 1 else "They are"
