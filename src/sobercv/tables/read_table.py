@@ -125,12 +125,12 @@ def _first_row_is_data(cells: Cells, frame: Any, columns: Mapping[str, Column]) 
     gaps = {*USUAL_GAPS, *GAP_WORDS.to_pylist()}
     trimmed = {name: cell.strip() for name, cell in cells.first_row.items()}
     above = {name: cell for name, cell in trimmed.items() if not {cell, cell.casefold()} & gaps}
-    typed = [name for name in above if columns[name].kind != "text"]
+    typed = [name for name in above if columns[name].kind != "text" and frame[name].notna().any()]
     for name in typed:
         ways = (columns[name], replace(columns[name], marks=PLAIN))
-        if all(read_text(pa.array([above[name]]), way)[1] for way in ways) and frame[name].notna().any():
+        if all(read_text(pa.array([above[name]]), way)[1] for way in ways):
             return False  # a name
-    if typed := [name for name in typed if frame[name].notna().any()]:
+    if typed:
         # Numbers that count on or grow are names, too: rows of data seldom do.
         with suppress(ValueError):
             steps = [b - a for a, b in pairwise(float(above[name]) for name in typed)]
