@@ -109,3 +109,11 @@ def test_the_missing_half_of_a_survival_target_is_guessed_by_name(columns, time,
         with pytest.raises(SoberError, match="By its name it may be") as told:
             assign(frame, **given)
         assert repr(missing) in str(told.value)
+
+
+def test_infinite_labels_are_refused_and_long_ones_stay_apart():
+    for values in ([np.inf, -np.inf] * 20, [0.0, 1.0, np.inf, 1.0] * 10):
+        with pytest.raises(SoberError, match="holds infinite values") as caught:
+            assign(FRAME.assign(y=values), target="y")
+        assert caught.value.code == "E112"
+    assert assign(FRAME.assign(y=[1e20, 2e20] * 20), target="y").classes == [1e20, 2e20]

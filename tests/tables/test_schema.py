@@ -231,3 +231,24 @@ def test_words_among_numbers_are_no_limits(tmp_path):
     (note,) = other.notes
     assert "numbers and other cells ('lost'): 'crp'. It is read as categories" in note.text
     assert "codes" not in note.text
+
+
+@pytest.mark.parametrize("sign", ["<-0.5", "> -0.5", "<+0.5", "<\u22120.5"])
+def test_limits_with_a_sign_are_limits(tmp_path, sign):
+    table = read(crp(tmp_path, every=20, sign=sign))
+    assert f"limits such as {sign!r} (in 4 of 80 rows)" in said(table)
+    assert np.isnan(read(crp(tmp_path, every=20, sign=sign), Settings(limits="missing")).frame["crp"].iloc[0])
+
+
+def test_a_note_on_marks_shows_a_number_and_no_gap(tmp_path):
+    table = read(text(tmp_path, ["a;b", "?;1,5", *(f"{i}.500;{i},5" for i in range(1, 6))]))
+    assert "'1.500' is read as 1500." in said(table)
+    assert "'?' is read as" not in said(table)
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet"])
+def test_spaces_around_words_make_no_other_words(tmp_path, kind):
+    frame = pd.DataFrame({"p": ["P1", "P1 ", " P2", "P2"] * 5, "site": ["a", "b ", " a", "b"] * 5, "x": [1.5, 2] * 10})
+    table = read(written(tmp_path, kind, frame), Settings(target="site", group="p"))
+    assert table.frame["p"].tolist() == ["P1", "P1", "P2", "P2"] * 5, "one patient is one group"
+    assert table.frame["site"].tolist() == ["a", "b", "a", "b"] * 5

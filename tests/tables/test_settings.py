@@ -35,6 +35,7 @@ BAD = [
     ("max_time", True, "10m or 2h"),
     ("max_time", 10**4000, "10m or 2h"),
     ("max_time", {"a": [1] * 1000}, "10m or 2h"),
+    ("event_value", 10**5000, "in quotes"),
     ("tarket", "y", "Did you mean 'target'"),
 ]
 

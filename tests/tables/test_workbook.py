@@ -103,3 +103,15 @@ def test_names_twice_are_told(tmp_path):
     found = read(book(tmp_path / "d.xlsx", {"s": [["a", "a", "b"], [1, 2, "u"], [3, 4, "v"]]}))
     assert list(found.frame.columns) == ["a", "a.1", "b"]
     assert [note.code for note in found.notes] == ["W801"]
+
+
+def test_cells_of_several_types_are_text_as_they_stand(tmp_path):
+    rows = [["when", "dose", "y"], [pd.Timestamp("2020-01-31"), 1.5, "a"], [45, True, "b"], [None, 2.5, "a"]]
+    found = read(book(tmp_path / "d.xlsx", {"s": rows})).frame
+    assert found["when"].tolist()[:2] == ["2020-01-31 00:00:00", "45"], "no moment of the year 1970"
+    assert found["dose"].tolist() == ["1.5", "True", "2.5"], "as in a CSV file"
+
+
+def test_names_that_are_numbers_stay_names_behind_an_empty_column(tmp_path):
+    rows = [[None, "2019", "x"], [None, 5, 7], [None, 6, 9], [None, 8, 2]]
+    assert list(read(book(tmp_path / "d.xlsx", {"s": rows})).frame.columns) == ["2019", "x"]

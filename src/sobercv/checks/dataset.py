@@ -13,7 +13,7 @@ from ..errors import SEVERITIES, Note
 from ..tables import Dataset
 from ..tables.facts import are_dates, is_identifier, repeats_subjects
 from ..tables.naming import held_by, some
-from ..tables.roles import EVENT_NAME, TIME_NAME, named_like, words_of
+from ..tables.roles import EVENT_NAME, TIME_NAME, named_like
 from ..targets import LARGEST
 from .leaks import leaks, numbers_of
 
@@ -21,14 +21,14 @@ from .leaks import leaks, numbers_of
 FEW_ROWS = 20
 #: Beginnings of words, in several languages, for what is known only after an outcome: how long a patient was followed,
 #: discharge, death, relapse. Without accents, in small letters.
-_LATER = re.compile(
+LATER_NAME = re.compile(
     r"follow|fup|discharg|outcome|death|died|deceas|surviv|censor|relaps|recurren|progression|readmi|autops|"
     r"nachbeob|beobachtung|nachsorge|entlass|verstorb|gestorb|todes|ueberleb|uberleb|rezidiv|rueckfall|ruckfall|"
     r"verweildauer|liegedauer|zensier|endpunkt|suivi|deces|decede|survie|recidiv|rechute|seguimiento|egreso|"
     r"muerte|fallec|defuncion|supervivencia|recaida|dimission|decesso|morte|sopravviv|ricadut|degenza|obito|"
-    r"sobrevida|acompanhamento|ontslag|overled|overlijd|overleving|recidief|ligduur"
+    r"sobrevida|acompanhamento|ontslag|overled|overlijd|overleving|recidief|ligduur|"
+    r"(los|fu|tod|mort|dead|sortie|last|end|endpoint)$"
 )
-_LATER_WORDS = frozenset({"los", "fu", "tod", "mort", "dead", "sortie", "last", "end", "endpoint"})
 _CENTRE = re.compile(r"hospit|clinic|klinik|centre|center|zentrum|site$|standort|krankenhaus|hopital|ospedale|centro")
 MOST_CENTRES = 40
 #: Wide tables hold measurements with names of their own (genes), of which some sound like a word.
@@ -36,17 +36,9 @@ MOST_NAMES = 1000
 
 
 def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) -> list[Note]:
-    """Check a table for what would make a result wrong or impossible.
+    """Check a table for what would make a result wrong or impossible: errors first, then warnings, then suggestions.
 
-    Parameters
-    ----------
-    notes : iterable of Note
-        What the reader of the file noted.
-
-    Returns
-    -------
-    list of Note
-        Errors first, then warnings, then suggestions.
+    `cv`: the number of folds. `notes`: what the reader of the file noted.
 
     Examples
     --------
@@ -71,7 +63,7 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
         read, other = ("classes", "regression") if data.task == "multiclass" else ("numbers", "multiclass")
         text = f"The target has {len(np.unique(data.y))} different whole numbers and is read as {read}. If not so: "
         found.append(Note("S801", f"{text}--task {other}."))
-    return sorted(found, key=lambda note: [*SEVERITIES].index(note.code[0]))
+    return [note for severity in SEVERITIES for note in found if note.code.startswith(severity)]
 
 
 def _rows(data: Dataset, cv: int) -> Iterator[Note]:
@@ -111,11 +103,9 @@ def _rows(data: Dataset, cv: int) -> Iterator[Note]:
     if (w := data.weight) is not None:
         worth = float(w.sum() ** 2 / (w @ w))  # Kish's effective size
         unable = "survival SVMs" if data.task == "survival" else "nearest neighbours"
-        text = (
-            f"Weights from {w.min():g} to {w.max():g}: scores are as uncertain as those of {worth:.0f} rows of equal "
-            f"weight (Kish). They count in fits and scores, not in cleaning and choosing columns; {unable} take no "
-            "weights and are left out."
-        )
+        text = f"Weights from {w.min():g} to {w.max():g}: scores are as uncertain as those of {worth:.0f} rows of "
+        text += "equal weight (Kish). They count in fits and scores, not in cleaning and choosing columns; "
+        text += f"{unable} take no weights and are left out."
         yield Note("W205" if worth < 0.5 * data.n_rows else "S801", text)
 
 
@@ -140,11 +130,10 @@ def _columns(data: Dataset, are_numbers: Array, values: Array) -> Iterator[Note]
     found = [name for name in others if is_identifier(X[name], name)]
     yield from held_by("W809", found, "like an identifier", ". Write --id or --ignore for it.", "looks", "look")
     if data.groups is None:
-        for name in filter(lambda name: repeats_subjects(X[name], name), others):
-            text = (
-                f"{some([name])} has {X[name].nunique()} different values in {data.n_rows} rows. If it tells patients "
-                f"apart, write --group {name[:40]}, or rows of one patient are in training and test at once."
-            )
+        for name in [name for name in others if repeats_subjects(X[name], name)]:
+            text = f"{some([name])} has {X[name].nunique()} different values in {data.n_rows} rows. If it tells "
+            text += f"patients apart, write --group {name[:40]}, or rows of one patient are in training and test at "
+            text += "once."
             yield Note("W301", text, (name,))
 
 
@@ -154,36 +143,27 @@ def _names(data: Dataset) -> Iterator[Note]:
     for name in named_like(_CENTRE, X.columns) if data.groups is None else ():
         n = X[name].nunique()
         if 3 <= n <= MOST_CENTRES and X[name].dtype.kind not in "fM":
-            text = (
-                f"{some([name])} has {n} different values. If it tells centres apart, --group {name[:40]} scores "
-                "the model in centres that it has not seen, which is what readers of a paper ask."
-            )
+            text = f"{some([name])} has {n} different values. If it tells centres apart, --group {name[:40]} scores "
+            text += "the model in centres that it has not seen, which is what readers of a paper ask."
             yield Note("S801", text, (name,))
     if data.task == "binary" and named_like(EVENT_NAME, data.target):
         numeric = X.select_dtypes("number")
         times = [name for name in named_like(TIME_NAME, numeric.columns) if (numeric[name].dropna() >= 0).all()]
         if times:
-            text = (
-                f"With {some(times[:1])}, {some(data.target)} may be a survival target: write --time {times[0][:40]} "
-                f"--event {data.target[0][:40]} instead of --target, so that rows followed for a short time do not "
-                "count as free of the event."
-            )
+            text = f"With {some(times[:1])}, {some(data.target)} may be a survival target: write --time "
+            text += f"{times[0][:40]} --event {data.target[0][:40]} instead of --target, so that rows followed for a "
+            text += "short time do not count as free of the event."
             yield Note("S801", text, (times[0],))
     found = [c for c, dtype in X.dtypes.items() if dtype.kind not in "iufb" and are_dates(X[c])]
-    later = [c for c in found if says_later(str(c))]
+    later = named_like(LATER_NAME, found)
     ignore = ". Write --ignore for what is not known when the prediction is made."
     yield from held_by("W806", later, "may come after the outcome", ignore, "is a date that", "are dates that")
     plain = [c for c in found if c not in later]
     yield from held_by("S801", plain, "dates", ". Are they known before the outcome?")
-    others = [str(c) for c in X.columns if c not in found and says_later(str(c))]
+    others = [c for c in named_like(LATER_NAME, X.columns) if c not in found]
     if others and X.shape[1] < MOST_NAMES:
         known = ". If so, write --ignore; if it is known when the prediction is made, all is well."
         yield from held_by("S801", others, "by name known only after the outcome", known, "is", "are")
-
-
-def says_later(name: str) -> bool:
-    """Whether a name, in one of several languages, says that a column is known only after an outcome."""
-    return any(part in _LATER_WORDS or _LATER.match(part) for part in words_of(name))
 
 
 def _duplicates(data: Dataset, values: Array) -> Iterator[Note]:

@@ -7,6 +7,7 @@ survival. Columns of few values and text are scored as categories. A leak makes 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -62,20 +63,16 @@ def leaks(data: Dataset) -> Iterator[Note]:
     if asked:
         what, are = f"{len(asked)} columns, each alone, predict", "are all of them"
         what, are = ("One column predicts", "is it") if len(asked) == 1 else (what, are)
-        text = (
-            f"{what} the target well ({score}): {_listed(asked, alone, MOST_ASKED)}. Good measurements can, and so "
-            f"does a leak: {are} known when the prediction is made? If not, write --ignore."
-        )
+        text = f"{what} the target well ({score}): {_listed(asked, alone, MOST_ASKED)}. Good measurements can, and so "
+        text += f"does a leak: {are} known when the prediction is made? If not, write --ignore."
         yield Note("S801", text, tuple(asked))
     if data.ignored is not None and data.ignored.shape[1]:
         aside = single_scores(data.ignored.iloc[rows], y, data.task)
         left = [name for name in _suspects({**alone, **aside}, y, data.task) if name in aside]
         if left:
-            text = (
-                f"Of the ignored columns this one nearly predicts the target by itself ({score}): "
-                f"{_listed(left[:3], aside, 3)}. All scores are without it; the best column that is left reaches "
-                f"{max(alone.values()):.3f} by itself."
-            )
+            text = f"Of the ignored columns this one nearly predicts the target by itself ({score}): "
+            text += f"{_listed(left[:3], aside, 3)}. All scores are without it; the best column that is left reaches "
+            text += f"{max(alone.values()):.3f} by itself."
             yield Note("S801", text, tuple(left))
 
 
@@ -90,7 +87,7 @@ def _suspects(alone: dict[str, float], y: Array, task: str) -> list[str]:
         smallest = max(1, int(y["event"].sum()))
     else:
         smallest = len(y) if task == "regression" else int(np.unique(y, return_counts=True)[1].min())
-    names = sorted(alone, key=lambda name: -alone[name])
+    names = sorted(alone, key=alone.__getitem__, reverse=True)
     scores = [alone[name] for name in names]
     n_high = sum(score >= (SUSPECT_CLASSES if task == "multiclass" else SUSPECT) for score in scores)
     for k in range(n_high, 0, -1):
@@ -116,7 +113,7 @@ def single_scores(X: Any, y: Array, task: str) -> dict[str, float]:
     for names, values in _blocks(X, task):
         for name, score in zip(names, _scored(values, y, task).tolist(), strict=True):
             found[name] = max(found[name], score)
-    return dict(sorted(found.items(), key=lambda each: -each[1]))
+    return dict(sorted(found.items(), key=itemgetter(1), reverse=True))
 
 
 def _blocks(X: Any, task: str) -> Iterator[tuple[list[str], Array]]:
@@ -159,10 +156,10 @@ def _scored(values: Array, y: Array, task: str) -> Array:
     """Score the columns of a block: [P]."""
     are_codes = values.dtype.kind == "i"
     if task == "survival":
-        return _concordance(values, y, are_codes)
+        return _concordance(_encoded(values, rankdata(y["time"])) if are_codes else values, y)
+    if task == "regression" and are_codes:
+        return np.asarray(_encoded(values, y).var(axis=0) / y.var())
     if task == "regression":
-        if are_codes:
-            return np.asarray(_encoded(values, y).var(axis=0) / y.var())
         return _squared_correlation(rankdata(values, axis=0), rankdata(y))
     aucs = []
     for label in np.unique(y)[int(task == "binary") :]:
@@ -186,11 +183,9 @@ def _squared_correlation(values: Array, target: Array) -> Array:
     return np.asarray(np.where(spread > 0, together / np.where(spread > 0, spread, 1.0), 0.0) ** 2)
 
 
-def _concordance(values: Array, y: Array, are_codes: bool) -> Array:
+def _concordance(values: Array, y: Array) -> Array:
     """Score by Harrell's concordance, those columns only that go best with the order of times."""
-    times = rankdata(y["time"])
-    values = _encoded(values, times) if are_codes else values
-    near = _squared_correlation(rankdata(values, axis=0), times)
+    near = _squared_correlation(rankdata(values, axis=0), rankdata(y["time"]))
     earlier, later = np.nonzero((y["time"][:, None] < y["time"][None, :]) & y["event"].astype(bool)[:, None])
     found = np.zeros(values.shape[1])
     for i in np.argsort(-near, kind="stable")[:MOST_PAIRED_COLUMNS]:

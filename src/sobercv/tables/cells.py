@@ -10,7 +10,7 @@ import io
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress, islice
@@ -45,24 +45,13 @@ class Cells:
     """The cells of a file, by column."""
 
     columns: dict[str, Any]
-    first_row: Sequence[str] = ()  # cells that may be names or data; empty where the format itself knows the names
+    n_rows: int
+    kinds: Mapping[str, str] = field(default_factory=dict)  # number, date, boolean or category, where the file says so
+    first_row: Mapping[str, str] = field(default_factory=dict)  # by column, where it may hold names or data
     named_twice: Sequence[str] = ()  # names that several columns share
     suggests_commas: bool = False  # whether the file looks as if written where decimals begin with a comma
     notes: tuple[Note, ...] = ()
     _distinct: dict[str, tuple[Any, Array]] = field(default_factory=dict)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(next(iter(self.columns.values()))) if self.columns else 0
-
-    def known_kind(self, name: str) -> str:
-        """Return what the file itself knows of a column: number, date, boolean, category; empty for text."""
-        kind = self.columns[name].type
-        if pa.types.is_string(kind):
-            return ""
-        known = {"date": pa.types.is_timestamp, "boolean": pa.types.is_boolean, "category": pa.types.is_dictionary}
-        return next((word for word, is_kind in known.items() if is_kind(kind)), "number")
 
     def text(self, name: str) -> Any:
         """Return a column as text, whole numbers without a decimal point; null where the file has a gap."""
@@ -77,9 +66,9 @@ class Cells:
             self._distinct[name] = counted.field(0), np.asarray(counted.field(1))
         return self._distinct[name]
 
-    def examples(self, name: str) -> list[str]:
-        """Return the first of the different values of a column."""
-        return list(self.distinct(name)[0][:1000].to_pylist())
+    def examples(self, name: str, gaps: Collection[str]) -> list[str]:
+        """Return the first of the different values of a column but those that stand for gaps."""
+        return [value for value in self.distinct(name)[0][:1000].to_pylist() if value not in gaps]
 
     @cached_property
     def plain_numbers(self) -> dict[str, Array]:
@@ -137,9 +126,7 @@ def read_delimited(raw: bytes, name: str, delimiter: str | None = None, has_head
             pa.BufferReader(utf8),
             arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=max(1 << 24, len(utf8) // 8)),
             arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in utf8),
-            arrow_csv.ConvertOptions(
-                column_types={f"f{i}": pa.string() for i in range(len(first))}, strings_can_be_null=False
-            ),
+            arrow_csv.ConvertOptions(column_types={f"f{i}": pa.string() for i in range(len(first))}),
         )
         columns = [column.combine_chunks() for column in table.columns]
     except pa.ArrowInvalid:
@@ -156,7 +143,8 @@ def read_delimited(raw: bytes, name: str, delimiter: str | None = None, has_head
         raise SoberError("E801", f"{name} cannot be read: a quote is opened and never closed (row {row}). Close it.")
     names, twice = unique_names(first, has_header)
     found = {name: column[int(has_header) :] for name, column in zip(names, columns, strict=True)}
-    return Cells(found, first, twice, suggests_commas=delimiter == ";", notes=notes)
+    above = dict(zip(names, first, strict=True))
+    return Cells(found, len(columns[0]) - has_header, {}, above, twice, delimiter == ";", notes)
 
 
 def _utf8(raw: bytes, name: str) -> tuple[bytes, tuple[Note, ...]]:
@@ -217,15 +205,12 @@ def _padded(utf8: bytes, delimiter: str, name: str) -> tuple[list[Any], tuple[No
             if any(row[width:]):
                 hint = "Quote cells that hold the delimiter"
                 if len(row) == width + 1:
-                    hint = (
-                        "If the first column holds row names, as R writes them, give it a name; else quote such cells"
-                    )
+                    hint = "If the first column holds row names, as R writes them, give it a name; else quote such "
+                    hint += "cells"
                 hint += " (with decimal commas, save with semicolons)" if delimiter == "," else ""
-                raise SoberError(
-                    "E801",
-                    f"{name} is not rectangular: line {reader.line_num} has {len(row)} fields but the header has "
-                    f"{width} (delimiter: {DELIMITERS.get(delimiter, delimiter)}). {hint}.",
-                )
+                text = f"{name} is not rectangular: line {reader.line_num} has {len(row)} fields but the header has "
+                text += f"{width} (delimiter: {DELIMITERS.get(delimiter, delimiter)}). {hint}."
+                raise SoberError("E801", text)
             short += [reader.line_num] if len(row) < width else []
             rows.append((row + [""] * (width - len(row)))[:width])
     except csv.Error as error:
@@ -264,24 +249,23 @@ def _workbook(raw: bytes, name: str, sheet: str | None, has_header: bool) -> Cel
         if not filled:
             raise SoberError("E801", f"{name} {EMPTY}")
         # The sheet that was asked for, capitals aside, or the only one that holds something.
-        found = [s for s in filled if sheet is None or s.casefold() == sheet.casefold()]
-        if sheet not in found and len(found) != 1:
+        wanted = "" if sheet is None else sheet.casefold()
+        found = [s for s in filled if sheet in (None, s)] or [s for s in filled if s.casefold() == wanted]
+        if len(found) != 1:
             said = f"{len(filled)} filled sheets" if sheet is None else f"no sheet {sheet[:40]!r}, or it is empty"
             sheets = ", ".join(repr(str(s)[:30]) for s in list(starts)[:8])
             raise SoberError("E808", f"{name} has {said}. The sheets are {sheets}. Write --sheet NAME.")
-        chosen = sheet if sheet in found else found[0]
-        cells = pd.read_excel(book, sheet_name=chosen, **as_they_are)
+        cells = pd.read_excel(book, sheet_name=found[0], **as_they_are)
     first = ["" if pd.isna(cell) else str(cell) for cell in cells.iloc[0].tolist()]
     if has_header and sum(not cell.strip() for cell in first) * 2 > len(first):
-        raise SoberError(
-            "E801", f"The first row of sheet {chosen[:40]!r} names fewer than half of the columns. Put the names of "
-            "the columns into the first row, and nothing above them.",
-        )  # fmt: skip
+        text = f"The first row of sheet {found[0][:40]!r} names fewer than half of the columns. Put the names of the "
+        raise SoberError("E801", f"{text}columns into the first row, and nothing above them.")
     names, twice = unique_names(first, has_header)
     rows = cells.iloc[int(has_header) :].set_axis(names, axis=1)
     nameless = [n for n in names if n.startswith("Unnamed: ") and rows[n].isna().all()]
     rows = rows.drop(columns=nameless).dropna(how="all")
-    return Cells({n: _typed(rows[n], n) for n in rows.columns}, first, twice)
+    above = {n: cell for n, cell in zip(names, first, strict=True) if n in rows.columns}
+    return _typed(rows, above, twice)
 
 
 def _columnar(raw: bytes, kind: str) -> Cells:
@@ -298,26 +282,36 @@ def _columnar(raw: bytes, kind: str) -> Cells:
         notes = (Note("W801", text),)
     frame = frame.reset_index(drop=only_counts)
     names, twice = unique_names([str(c) for c in frame.columns])
-    return Cells({n: _typed(frame.iloc[:, i], n) for i, n in enumerate(names)}, named_twice=twice, notes=notes)
+    return _typed(frame.set_axis(names, axis=1), {}, twice, notes)
 
 
-def _typed(values: Any, name: str) -> Any:
-    """Return a column as an Arrow array of one of the types that `Cells` has; refuse what no model can use."""
-    try:
-        column = pa.array(values, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):  # cells of several types, or of many digits
-        texts = [None if pd.isna(v) else f"{v:.15g}" if isinstance(v, float) else str(v) for v in values]
-        return pa.array(texts, pa.string())
-    kind, types = column.type, pa.types
-    if types.is_integer(kind) or types.is_boolean(kind) or types.is_timestamp(kind) or types.is_dictionary(kind):
-        return column
-    if types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
-        return column if kind in (pa.float32(), pa.float64()) else column.cast(pa.float64())
-    if types.is_date(kind):
-        return column.cast(pa.timestamp("s"))
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_time(kind):
-        return column.cast(pa.string())
-    raise SoberError(
-        "E801",
-        f"Column {name[:60]!r} holds values of type {kind}. Write numbers, text, dates or booleans, one per row.",
-    )
+def _typed(frame: Any, first_row: Mapping[str, str], named_twice: Sequence[str], notes: tuple[Note, ...] = ()) -> Cells:
+    """Return the columns of a frame as Arrow arrays of the types that `Cells` has; refuse what no model can use."""
+    columns, kinds, types = dict[str, Any](), dict[str, str](), pa.types
+    for name, values in frame.items():
+        try:
+            column = pa.array(values, from_pandas=True)
+            kind = column.type
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):  # cells of several types, or of many digits
+            kind = None
+        # Arrow takes a flag among fractions for 1, and a number among dates for microseconds since 1970.
+        if kind is None or (
+            (types.is_floating(kind) or types.is_temporal(kind))
+            and pd.api.types.infer_dtype(values) in ("mixed", "mixed-integer")
+        ):
+            texts = [None if pd.isna(v) else f"{v:.15g}" if isinstance(v, float) else str(v) for v in values]
+            columns[name] = pa.array(texts, pa.string())
+        elif types.is_string(kind) or types.is_large_string(kind) or types.is_time(kind):
+            columns[name] = column.cast(pa.string())
+        elif types.is_boolean(kind) or types.is_dictionary(kind):
+            columns[name], kinds[name] = column, "boolean" if types.is_boolean(kind) else "category"
+        elif types.is_date(kind) or types.is_timestamp(kind):
+            columns[name], kinds[name] = column.cast(pa.timestamp("s")) if types.is_date(kind) else column, "date"
+        elif types.is_integer(kind) or kind in (pa.float32(), pa.float64()):
+            columns[name], kinds[name] = column, "number"
+        elif types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
+            columns[name], kinds[name] = column.cast(pa.float64()), "number"
+        else:
+            text = f"Column {name[:60]!r} holds values of type {kind}. "
+            raise SoberError("E801", f"{text}Write numbers, text, dates or booleans, one per row.")
+    return Cells(columns, len(frame), kinds, first_row, named_twice, notes=notes)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -29,31 +28,27 @@ FEWEST_AMOUNTS = 10
 #: Digits beyond these are lost in a number, and so are what tells long identifiers apart.
 MOST_DIGITS = 18
 #: Signs that stand for a mark: programs write several spaces and apostrophes between groups of three digits.
-_SIGNS = {"": "", ",": ",", ".": ".", " ": " \u00a0\u2009\u202f", "'": "'\u2019"}
+_SIGNS = {",": ",", ".": ".", " ": " \u00a0\u2009\u202f", "'": "'\u2019"}
 SIGN_NAMES = {",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
 _MINUS = "\u2212"  # longer than a hyphen
 _NOTHING = pa.scalar(None, pa.string())
 
 
 # ---- ways to write numbers -----------------------------------------------------------------------------------------
-class Marks(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
+class Marks(msgspec.Struct, frozen=True, omit_defaults=True):
     """One way to write numbers."""
 
     decimal: Literal[".", ","] = "."
     thousands: Literal["", ",", ".", " ", "'"] = ""
 
-    @cached_property
-    def _pattern(self) -> str:
+    def matches(self, values: Any) -> Any:
+        """Return which values are such numbers, without spaces around them: boolean array, null where one is null."""
         point, digits = f"[{self.decimal}]", "[0-9]+"
         if self.thousands:
             # A group of three after a first digit that is no zero: 030 123 is a telephone number.
             digits = f"(?:[0-9]+|[1-9][0-9]{{0,2}}(?:[{_SIGNS[self.thousands]}][0-9]{{3}})+)"
         number = f"[+\\-{_MINUS}]?(?:{digits}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
-        return f"^(?:{number}{'|[+-]?(?i:inf|infinity)' if self == PLAIN else ''})$"
-
-    def matches(self, values: Any) -> Any:
-        """Return which values are such numbers, without spaces around them: boolean array, null where one is null."""
-        return pc.match_substring_regex(values, self._pattern)
+        return pc.match_substring_regex(values, f"^(?:{number}{'|[+-]?(?i:inf|infinity)' if self == PLAIN else ''})$")
 
     def rewritten(self, values: Any) -> Any:
         """Return numbers as Python writes them, null where a value is no such number."""
@@ -61,14 +56,6 @@ class Marks(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
         if self.thousands:
             values = pc.replace_substring_regex(values, f"[{_SIGNS[self.thousands]}]", "")
         return pc.replace_substring(pc.replace_substring(values, self.decimal, "."), _MINUS, "-")
-
-    def fits(self, values: Any) -> bool:
-        """Whether all values are such numbers, and the marks (but the decimal point) occur in some of them."""
-        # Without a comma anywhere, 1 234 is written alike in both worlds, and 12 is just 12.
-        needed = [self.thousands, "," if self.decimal == "," and self.thousands != "." else ""]
-        if not all(pc.any(pc.match_substring_regex(values, f"[{_SIGNS[mark]}]")).as_py() for mark in needed if mark):
-            return False
-        return all(pc.all(self.matches(part)).as_py() for part in (values[:50], values))
 
 
 PLAIN, GERMAN = Marks(), Marks(",", ".")
@@ -79,7 +66,16 @@ CONVENTIONS = (
 
 def conventions(values: Any) -> list[Marks]:
     """Return the conventions that fit all values of a column; an empty list where it holds something else."""
-    return [] if not len(values) or are_codes(values) else [marks for marks in CONVENTIONS if marks.fits(values)]
+    if not len(values) or are_codes(values):
+        return []
+    found = []
+    occurring = {mark for mark in _SIGNS if pc.any(pc.match_substring_regex(values, f"[{_SIGNS[mark]}]")).as_py()}
+    for marks in CONVENTIONS:
+        # Without a comma anywhere, 1 234 is written alike in both worlds, and 12 is just 12.
+        needed = {marks.thousands, "," if marks.decimal == "," and marks.thousands != "." else ""}
+        if needed <= {"", *occurring} and all(pc.all(marks.matches(part)).as_py() for part in (values[:50], values)):
+            found.append(marks)
+    return found
 
 
 def are_codes(values: Any) -> bool:
@@ -100,7 +96,7 @@ def without_limits(values: Any) -> Any:
 def sides_of_limits(values: Any) -> Any:
     """Return -1 where text is a lower limit (`<0.5`: below what could be measured), 1 for an upper one, else 0."""
     below, above = (
-        np.asarray(pc.match_substring_regex(values, f"^[{signs}]=?\\s*[0-9.,]").fill_null(False))
+        np.asarray(pc.match_substring_regex(values, f"^[{signs}]=?\\s*[+\\-{_MINUS}]?[0-9.,]").fill_null(False))
         for signs in ("<\u2264", ">\u2265")
     )
     return above.astype(np.int64) - below.astype(np.int64)
@@ -155,10 +151,6 @@ class Column(msgspec.Struct, frozen=True, omit_defaults=True):
         """All words that stand for a gap in this column."""
         return (*(TEXT_GAPS if self.kind == "text" else USUAL_GAPS), *self.missing)
 
-    def number(self, cell: str) -> float:
-        """Return the number that a cell stands for, a limit for itself."""
-        return float(self.marks.rewritten(without_limits(pa.array([cell])))[0].as_py() or 0.0)
-
     @property
     def described(self) -> str:
         """What is special about this reading, in words; empty where nothing is."""
@@ -175,68 +167,51 @@ class Column(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 # ---- recognised ----------------------------------------------------------------------------------------------------
-def readings(cells: Cells, name: str, role: Role) -> list[Column]:
-    """Return every way in which a whole column can be read, at least one."""
+def readings(cells: Cells, name: str, role: Role) -> tuple[list[Column], list[str]]:
+    """Return every way in which a whole column can be read, at least one, and which cells keep it from being amounts.
+
+    Such cells are reported where they make up at most half of the rows.
+    """
     if role in ("id", "group"):
-        return [Column("text", role)]
+        return [Column("text", role)], []
     if role != "target" and name in cells.plain_numbers:
-        return [Column("number", role)]
-    known: Any = cells.known_kind(name)
+        return [Column("number", role)], []
+    known: Any = cells.kinds.get(name)
     if known and known != "category":
-        return [Column(known, role)]
+        return [Column(known, role)], []
     values, counts = cells.distinct(name)
     levels = tuple(sorted(value for value in values[: 2 * MOST_LEVELS].to_pylist() if value not in TEXT_GAPS))
     levels = levels if len(levels) <= MOST_LEVELS else ()
     if known == "category":
-        return [Column("text", role, is_code=True, levels=levels)]
+        return [Column("text", role, is_code=True, levels=levels)], []
     if not len(values):
-        return [Column("number", role)]
-    is_word = _are_gaps(values)
+        return [Column("number", role)], []
+    is_word = np.asarray(pc.is_in(pc.utf8_lower(values), value_set=GAP_WORDS))
     words = sorted(values.filter(pa.array(is_word)).to_pylist())
-    if not is_word.all() and 2 * counts[is_word].sum() <= counts.sum():
-        missing = tuple(word for word in words if role == "target" or word not in USUAL_GAPS)
-        others = values.filter(pa.array(~is_word))
-        if pc.all(pc.is_in(others, value_set=pa.array([*TRUE_WORDS, *FALSE_WORDS]))).as_py():
-            return [Column("boolean", role, missing=missing)]
-        found = [Column("number", role, marks, missing=missing) for marks in conventions(others)]
-        if not found and _are_amounts(others).sum() >= FEWEST_AMOUNTS:
-            fitting = conventions(without_limits(others))
-            found = [Column("number", role, marks, "value", missing=missing) for marks in fitting]
-        found = found or [Column("date", role, date_format=each, missing=missing) for each in date_formats(others)]
-        if found:
-            return found
+    missing = tuple(word for word in words if role == "target" or word not in USUAL_GAPS)
+    # Where words for gaps are the most frequent, they are categories.
+    others = values.filter(pa.array(~is_word)) if 2 * counts[is_word].sum() <= counts.sum() else values[:0]
+    if len(others) and pc.all(pc.is_in(others, value_set=pa.array([*TRUE_WORDS, *FALSE_WORDS]))).as_py():
+        return [Column("boolean", role, missing=missing)], []
+    if found := [Column("number", role, marks, missing=missing) for marks in conventions(others)]:
+        return found, []
+    is_amount = np.any([np.asarray(marks.matches(values)) for marks in CONVENTIONS], axis=0)
+    has_amounts = is_amount.sum() >= FEWEST_AMOUNTS
+    if has_amounts:
+        fitting = conventions(without_limits(others))
+        found = [Column("number", role, marks, "value", missing=missing) for marks in fitting]
+    found = found or [Column("date", role, date_format=each, missing=missing) for each in date_formats(others)]
+    if found:
+        return found, []
+    are_digits, is_stray = are_codes(values), ~(is_amount | is_word)
+    has_strays = has_amounts and not are_digits and 2 * counts[is_stray].sum() <= counts.sum()
     # Where most rows look like numbers, a part of the rows could be taken for numbers.
-    looks_like_numbers = 2 * counts[np.asarray(PLAIN.matches(values))].sum() >= counts.sum()
-    missing = tuple(word for word in words if word in TEXT_GAPS)
-    is_code = are_codes(values) or bool(looks_like_numbers)
-    return [Column("text", role, missing=missing, is_code=is_code, levels=levels)]
-
-
-def _are_gaps(values: Any) -> Any:
-    """Return which values are words for gaps."""
-    return np.asarray(pc.is_in(pc.utf8_lower(values), value_set=GAP_WORDS))
-
-
-def _are_amounts(values: Any) -> Any:
-    """Return which values are written in one of the ways to write a number."""
-    return np.any([np.asarray(marks.matches(values)) for marks in CONVENTIONS], axis=0)
-
-
-def amounts_with_strays(cells: Cells, name: str) -> list[str]:
-    """Return the cells that keep a column of amounts from being one: at most half of its rows."""
-    values, counts = cells.distinct(name)
-    is_amount = _are_amounts(values)
-    is_stray = ~(is_amount | _are_gaps(values))
-    if is_amount.sum() < FEWEST_AMOUNTS or 2 * counts[is_stray].sum() > counts.sum() or are_codes(values):
-        return []
-    return list(values.filter(pa.array(is_stray)).to_pylist())
-
-
-def limits_in(cells: Cells, name: str) -> tuple[str, int]:
-    """Return the first limit that a column holds, such as `<0.5`, and how many rows hold one."""
-    values, counts = cells.distinct(name)
-    is_limit = sides_of_limits(values) != 0
-    return values.filter(pa.array(is_limit))[0].as_py(), int(counts[is_limit].sum())
+    looks_like_numbers = bool(2 * counts[np.asarray(PLAIN.matches(values))].sum() >= counts.sum())
+    column = Column(
+        "text", role, missing=tuple(word for word in words if word in TEXT_GAPS),
+        is_code=are_digits or looks_like_numbers, levels=levels,
+    )  # fmt: skip
+    return [column], values.filter(pa.array(is_stray)).to_pylist() if has_strays else []
 
 
 # ---- converted -----------------------------------------------------------------------------------------------------
@@ -250,12 +225,11 @@ def read_text(text: Any, column: Column) -> tuple[Any, list[str]]:
     is_gap = pc.or_kleene(pc.is_null(cells), pc.is_in(cells, value_set=pa.array(column.gaps)))
     if column.limits == "missing":
         is_gap = pc.or_(is_gap, pa.array(sides_of_limits(cells) != 0))
-    if column.kind == "text":
-        # Not if_else: up to pyarrow 18 at least it garbles the last cells of a sliced array.
-        found = pc.replace_with_mask(text, is_gap, _NOTHING).to_pandas()
-        is_category = column.is_code or not _WORDS_OF_SKRUB.isdisjoint(column.levels)
-        return found.astype("category") if is_category else found, []
+    # Not if_else: up to pyarrow 18 at least it garbles the last cells of a sliced array.
     cells = pc.replace_with_mask(cells, is_gap, _NOTHING)
+    if column.kind == "text":
+        is_category = column.is_code or not _WORDS_OF_SKRUB.isdisjoint(column.levels)
+        return cells.to_pandas().astype("category") if is_category else cells.to_pandas(), []
     if column.kind == "date":
         made = dates(cells, column.date_format or "%Y-%m-%d")
         fits = made.notna().to_numpy()

@@ -91,11 +91,11 @@ def read(source: str | Path, settings: Settings | None = None, *, schema: Schema
         frame, lost = schema.apply(cells)
         notes = (*notes, *inferred, *lost)
         if settings.header is None and _first_row_is_data(cells, frame, schema.columns):
-            row = ", ".join(c.strip()[:15] for c in cells.first_row[:4]) + (", ..." if len(cells.first_row) > 4 else "")
-            raise SoberError(
-                "E808", f"The first row of {name} looks like data ({row}), not like names of columns. Write "
-                "--no-header if there are none (they are then called col1, col2, ...), or --header if these are names.",
-            )  # fmt: skip
+            first = [cell.strip()[:15] for cell in cells.first_row.values()]
+            row = ", ".join(first[:4]) + (", ..." if len(first) > 4 else "")
+            text = f"The first row of {name} looks like data ({row}), not like names of columns. Write --no-header "
+            text += "if there are none (they are then called col1, col2, ...), or --header if these are names."
+            raise SoberError("E808", text)
     return Table(frame, name, path, kind, sha256(raw).hexdigest(), schema, notes, raw)
 
 
@@ -123,14 +123,14 @@ def _format(raw: bytes, path: Path | None, name: str) -> str:
 def _first_row_is_data(cells: Cells, frame: Any, columns: Mapping[str, Column]) -> bool:
     """Whether the cells of the first row fit the rows below them where none looks like a name."""
     gaps = {*USUAL_GAPS, *GAP_WORDS.to_pylist()}
-    trimmed = [cell.strip() for cell in cells.first_row]
-    above = {n: cell for n, cell in zip(columns, trimmed, strict=False) if not {cell, cell.casefold()} & gaps}
-    typed = [name for name in above if columns[name].kind != "text"]
+    trimmed = {name: cell.strip() for name, cell in cells.first_row.items()}
+    above = {name: cell for name, cell in trimmed.items() if not {cell, cell.casefold()} & gaps}
+    typed = [name for name in above if columns[name].kind != "text" and frame[name].notna().any()]
     for name in typed:
         ways = (columns[name], replace(columns[name], marks=PLAIN))
-        if all(read_text(pa.array([above[name]]), way)[1] for way in ways) and frame[name].notna().any():
+        if all(read_text(pa.array([above[name]]), way)[1] for way in ways):
             return False  # a name
-    if typed := [name for name in typed if frame[name].notna().any()]:
+    if typed:
         # Numbers that count on or grow are names, too: rows of data seldom do.
         with suppress(ValueError):
             steps = [b - a for a, b in pairwise(float(above[name]) for name in typed)]

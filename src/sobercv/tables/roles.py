@@ -76,10 +76,8 @@ def assign(frame: Any, settings: Settings | None = None, **given: Any) -> Datase
         find(frame, name)
     keep = ~frame[names].isna().any(axis=1).to_numpy()
     if not keep.any():
-        raise SoberError(
-            "E112",
-            f"The target {' and '.join(repr(n[:60]) for n in names)} is missing in every row. Name another column.",
-        )
+        named = " and ".join(repr(name[:60]) for name in names)
+        raise SoberError("E112", f"The target {named} is missing in every row. Name another column.")
     kept = frame.loc[keep]
     notes: tuple[Note, ...] = ()
     if len(names) == 2:
@@ -146,24 +144,26 @@ def check_target(settings: Settings, columns: Iterable[Any]) -> None:
     """Refuse roles of the target that do not go together; list the columns where none is named."""
     target, time, event, task = settings.target, settings.time, settings.event, settings.task
     times = {time, event} - {None}
-    lacks, guess = ("event" if event is None else "time"), listed(columns)
-    if times and None in (time, event):
-        likely = [n for n in named_like(EVENT_NAME if event is None else TIME_NAME, columns) if n not in times]
-        guess = f"By its name it may be {' or '.join(map(repr, likely[:3]))}." if likely else guess
-    for is_wrong, text in (
-        (target and times, "Give --target, or --time and --event for survival, but not both."),
-        (settings.event_value is not None and event is None,
-         "--event-value says which value of --event COLUMN is the event. Name that column, too."),
-        (target and task == "survival", "Survival needs --time and --event instead of --target."),
-        (not target and not times,
-         f"Say what to predict: --target COLUMN, or --time COLUMN and --event COLUMN. {listed(columns)}"),
-        (times and None in (time, event), f"Survival needs both: --{lacks} COLUMN is missing. {guess}"),
-        (times and time == event, f"--time and --event name the same column, {time!r}. Name two."),
-        (times and task not in (None, "survival"),
-         f"--time and --event are for survival; got --task {task}. Leave one out."),
-    ):  # fmt: skip
-        if is_wrong:
-            raise SoberError("E808", text)
+    wrong = ""
+    if target and times:
+        wrong = "Give --target, or --time and --event for survival, but not both."
+    elif settings.event_value is not None and event is None:
+        wrong = "--event-value says which value of --event COLUMN is the event. Name that column, too."
+    elif target and task == "survival":
+        wrong = "Survival needs --time and --event instead of --target."
+    elif not target and not times:
+        wrong = f"Say what to predict: --target COLUMN, or --time COLUMN and --event COLUMN. {listed(columns)}"
+    elif times and None in (time, event):
+        lacks, pattern = ("event", EVENT_NAME) if event is None else ("time", TIME_NAME)
+        likely = [n for n in named_like(pattern, columns) if n not in times]
+        guess = f"By its name it may be {' or '.join(map(repr, likely[:3]))}." if likely else listed(columns)
+        wrong = f"Survival needs both: --{lacks} COLUMN is missing. {guess}"
+    elif times and time == event:
+        wrong = f"--time and --event name the same column, {time!r}. Name two."
+    elif times and task not in (None, "survival"):
+        wrong = f"--time and --event are for survival; got --task {task}. Leave one out."
+    if wrong:
+        raise SoberError("E808", wrong)
     if task is not None and task not in TABLE_TASKS:
         raise SoberError("E122", f"There is no task {task!r}; choose one of {', '.join(TABLE_TASKS)}.")
 
@@ -191,6 +191,8 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
         hint = f"Most are numbers; correct or remove {words[0][:30]!r}." if 0 < 2 * len(words) <= len(values) else hint
     elif kind == "number" and values.dtype == object:  # some of pandas' own types
         values = values.astype(np.float64)
+    if kind == "number" and not np.isfinite(values).all():
+        raise refuse("holds infinite values. Replace them, or leave those rows out.")
     distinct = np.unique(values)
     if len(distinct) == 1:
         raise refuse(f"is {str(distinct[0])[:40]!r} in every row, so nothing can be learned.")
@@ -200,8 +202,6 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
         if kind == "text":
             raise refuse(f"is text, but a regression needs numbers. {hint}")
         values = values.astype(np.float64)
-        if not np.isfinite(values).all():
-            raise refuse("holds infinite values. Replace them, or leave those rows out.")
         if np.abs(values).max() > LARGEST:
             raise refuse(f"holds numbers beyond {LARGEST:g}, whose squares overflow. Scale it down.")
         return values, found, is_guess
@@ -211,7 +211,7 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
         raise refuse("holds fractions, so it is no class. Choose --task regression.")
     if kind == "text" and len(distinct) > max(MOST_CLASSES, len(values) // 3):
         raise refuse(f"is text with {len(distinct)} different values in {len(values)} rows. {hint}")
-    if values.dtype.kind == "f":
+    if values.dtype.kind == "f" and np.abs(distinct).max() < 2**63:
         values = values.astype(np.int64)  # whole numbers that became floats because of gaps
     return values, "binary" if len(distinct) == 2 else "multiclass", is_guess
 
@@ -223,24 +223,21 @@ def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Arra
     counts = written.value_counts().sort_index()
     if value is None:
         if not set(counts.index) <= {"0", "1", "True", "False"}:
-            raise SoberError(
-                "E112",
-                f"The event {event[:40]!r} must be 1 (seen) or 0 (censored); it holds {_counted(counts)}. Write "
-                "--event-value with the one that means seen; all others then count as censored.",
-            )
+            text = f"The event {event[:40]!r} must be 1 (seen) or 0 (censored); it holds {_counted(counts)}. "
+            text += "Write --event-value with the one that means seen; all others then count as censored."
+            raise SoberError("E112", text)
         seen = written.isin(["1", "True"]).to_numpy(np.float64)
     else:
         wanted = _written(value.strip())
         if wanted not in counts.index:
             raise SoberError("E112", f"The event {event[:40]!r} is never {value[:30]!r}: it holds {_counted(counts)}.")
         seen, others = (written == wanted).to_numpy(np.float64), counts.drop(wanted)
-        causes = others.drop([v for v in ("0", "False") if v in others.index])
+        causes = others.drop(["0", "False"], errors="ignore")
         if len(causes) and len(others) > 1:
             verb = "counts" if len(causes) == 1 else "count"
-            text = (
-                f"Only {value[:30]!r} of {event[:40]!r} counts as the event; {_counted(causes)} {verb} as censored. "
-                "Competing risks are ignored: the model ranks the risk of this cause as if the others did not exist."
-            )
+            text = f"Only {value[:30]!r} of {event[:40]!r} counts as the event; {_counted(causes)} {verb} as censored. "
+            text += "Competing risks are ignored: the model ranks the risk of this cause as if the others did not "
+            text += "exist."
             notes = (Note("W813", text, (event,)),)
     if kind_of(times.dtype) != "number":
         raise SoberError("E112", f"The time {time!r} must hold numbers, such as days. Convert it.")
@@ -278,10 +275,8 @@ def _weights(column: Any, name: str) -> Array:
         if wrong.any():
             n, first = int(wrong.sum()), int(column.index[wrong][0]) + 1
             rows = f"row {first}" if n == 1 else f"{n} rows, the first of them row {first}"
-            raise SoberError(
-                "E107", f"The weight {name!r} is {what} in {rows} of the table. Every row needs a weight of 0 or more: "
-                "correct the column, or leave those rows out.",
-            )  # fmt: skip
+            text = f"The weight {name!r} is {what} in {rows} of the table. Every row needs a weight of 0 or more: "
+            raise SoberError("E107", f"{text}correct the column, or leave those rows out.")
     if not values.any():
         raise SoberError("E107", f"The weight {name!r} is 0 in every row, so that no row counts. Name another column.")
     return values

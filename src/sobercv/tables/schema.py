@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from ..errors import Note, SoberError
 from .cells import USUAL_GAPS, Cells
-from .column import GERMAN, PLAIN, SIGN_NAMES, Column, Marks, amounts_with_strays, limits_in, read_text, readings
+from .column import GERMAN, PLAIN, SIGN_NAMES, Column, Marks, conventions, read_text, readings, sides_of_limits
 from .naming import held_by, some
 from .settings import Settings
 
@@ -40,33 +40,37 @@ class Schema(msgspec.Struct, frozen=True):
     def infer(cls, cells: Cells, settings: Settings) -> tuple[Schema, tuple[Note, ...]]:
         """Recognise the columns of a table; ids and groups stay text, and columns without a role are features."""
         roles: dict[str, Any] = settings.roles()
-        possible = {name: readings(cells, name, roles.get(name, "feature")) for name in cells.columns}
+        possible: dict[str, list[Column]] = {}
+        strays: dict[str, list[str]] = {}  # by column, the cells that keep it from being numbers
+        for name in cells.columns:
+            possible[name], strays[name] = readings(cells, name, roles.get(name, "feature"))
         wanted = _decimal_mark(cells, possible, settings.decimal)
         # Dates that can be read in one order only say which one the others have.
         sure = {found[0].date_format[:5] for found in possible.values() if len(found) == 1 and found[0].date_format}
         says_day = bool(sure & {"%d/%m", "%d-%m"}) and not sure & {"%m/%d", "%m-%d"}
         day_first = wanted == "," or cells.suggests_commas or says_day
         chosen = {name: _choose(cells, name, found, wanted, day_first) for name, found in possible.items()}
+        limits: dict[str, tuple[str, int]] = {}  # by column, the first one, and how many rows hold one
         for name, column in [(name, column) for name, column in chosen.items() if column.limits]:
-            example, n = limits_in(cells, name)
+            values, counts = cells.distinct(name)
+            is_limit = sides_of_limits(values) != 0
+            limits[name] = example, n = values.filter(pa.array(is_limit))[0].as_py(), int(counts[is_limit].sum())
             if settings.limits is not None:
                 chosen[name] = replace(column, limits=settings.limits)
             elif column.role != "ignored" and n > max(FEW_LIMITS, FEW_LIMITS_SHARE * cells.n_rows):
-                raise SoberError(
-                    "E808",
-                    f"Column {name[:40]!r} holds limits such as {example!r} in {n} of {cells.n_rows} rows. Say what "
-                    "they count as: --limits value (the limit itself), --limits half (of a lower limit) or --limits "
-                    "missing.",
-                )
+                text = f"Column {name[:40]!r} holds limits such as {example!r} in {n} of {cells.n_rows} rows. Say what "
+                text += "they count as: --limits value (the limit itself), --limits half (of a lower limit) or "
+                text += "--limits missing."
+                raise SoberError("E808", text)
         unsure_dates = [name for name, found in possible.items() if found[0].kind == "date" and len(found) > 1]
-        return cls(chosen, settings.header is not False), tuple(_inferred(cells, chosen, unsure_dates))
+        return cls(chosen, settings.header is not False), tuple(_inferred(cells, chosen, strays, limits, unsure_dates))
 
     def apply(self, cells: Cells) -> tuple[Any, tuple[Note, ...]]:
         """Convert the columns that both have; values that do not fit become gaps, and a note counts them."""
         made: dict[str, Any] = {}
         lost: dict[str, list[str]] = {}
         for name in [name for name in cells.columns if name in self.columns]:
-            column, known = self.columns[name], cells.known_kind(name)
+            column, known, bad = self.columns[name], cells.kinds.get(name), list[str]()
             if column.kind == "number" and column.marks == PLAIN and name in cells.plain_numbers:
                 made[name] = cells.plain_numbers[name]
             elif known == column.kind == "date":
@@ -74,20 +78,18 @@ class Schema(msgspec.Struct, frozen=True):
             elif known == column.kind == "number":
                 made[name] = cells.columns[name].to_numpy(zero_copy_only=False)
             else:
-                made[name], lost[name] = read_text(cells.text(name), column)
-            if (bad := lost.get(name, [])) and 2 * len(bad) > cells.distinct(name)[1].sum():
+                made[name], bad = read_text(cells.text(name), column)
+            if bad:
+                lost[name] = bad
+            if bad and 2 * len(bad) > cells.distinct(name)[1].sum():
                 how = f" ({column.described})" if column.described else ""
                 what = {"number": "numeric", "date": "a date", "boolean": "true or false"}[column.kind]
-                raise SoberError(
-                    "E804",
-                    f"Column {name[:40]!r} was {what}{how} in training but contains {bad[0][:30]!r} now; correct the "
-                    "file.",
-                )
-        lost = {name: bad for name, bad in lost.items() if bad}
+                text = f"Column {name[:40]!r} was {what}{how} in training but contains {bad[0][:30]!r} now"
+                raise SoberError("E804", f"{text}; correct the file.")
         frame = pd.DataFrame(made, index=pd.RangeIndex(cells.n_rows))
         frame.attrs["named_twice"] = cells.named_twice
         texts = [name for name in made if self.columns[name].kind == "text" and self.columns[name].role == "feature"]
-        retyped = [name for name in texts if cells.known_kind(name) in ("number", "date")]
+        retyped = [name for name in texts if cells.kinds.get(name) in ("number", "date")]
         more = ". Read as text; look whether zeros in front were lost."
         notes = held_by("W844", retyped, "numbers or dates now but held text in training", more)
         if lost:
@@ -116,14 +118,14 @@ def _decimal_mark(cells: Cells, possible: dict[str, list[Column]], decimal: str 
             head = pc.utf8_trim_whitespace(text[:20])
             if has_commas and pc.all(pc.or_(GERMAN.matches(head), pc.is_in(head, value_set=gaps))).as_py():
                 values, _ = cells.distinct(name)
-                if GERMAN.fits(values.filter(pc.invert(pc.is_in(values, value_set=gaps)))):
+                if GERMAN in conventions(values.filter(pc.invert(pc.is_in(values, value_set=gaps)))):
                     possible[name] = [found[0], replace(found[0], marks=GERMAN)]
                     continue
             if "." not in seen and pc.any(pc.match_substring(text, ".")).as_py():
                 seen.add(".")
-    if decimal is not None or len(seen) == 1:
-        return decimal or next(iter(seen))
-    return None if seen or cells.suggests_commas else "plain"
+    if len(seen) == 1:
+        return decimal or seen.pop()
+    return decimal or (None if seen or cells.suggests_commas else "plain")
 
 
 def _choose(cells: Cells, name: str, found: Sequence[Column], wanted: str | None, day_first: bool) -> Column:
@@ -135,46 +137,46 @@ def _choose(cells: Cells, name: str, found: Sequence[Column], wanted: str | None
     for column in found:
         if column.marks.decimal == wanted or (wanted == "plain" and column.marks == PLAIN):
             return column
-    example = max((v for v in cells.examples(name) if v not in found[0].gaps), key=len)
-    ways = [(f"{column.number(example):g}", column.marks.decimal) for column in found[:2]]
-    how = ", ".join(f"--decimal {mark} for {number}" for number, mark in ways)
-    raise SoberError(
-        "E808",
-        f"Column {name[:40]!r} holds {example[:20]!r}, which can be {ways[0][0]} or {ways[1][0]}. Write {how}.",
-    )
+    example = max(cells.examples(name, found[0].gaps), key=len)
+    numbers = [f"{read_text(pa.array([example]), column)[0][0]:g}" for column in found[:2]]
+    how = ", ".join(f"--decimal {way.marks.decimal} for {number}" for way, number in zip(found, numbers, strict=False))
+    text = f"Column {name[:40]!r} holds {example[:20]!r}, which can be {' or '.join(numbers)}. Write {how}."
+    raise SoberError("E808", text)
 
 
 # ---- notes: what is beyond doubt is silent ---------------------------------------------------------------------------
-def _inferred(cells: Cells, columns: Mapping[str, Column], unsure_dates: Sequence[str]) -> Iterable[Note]:
+def _inferred(
+    cells: Cells, columns: Mapping[str, Column], strays: Mapping[str, list[str]],
+    limits: Mapping[str, tuple[str, int]], unsure_dates: Sequence[str],
+) -> Iterable[Note]:  # fmt: skip
     """Return notes on what was recognised; `unsure_dates` could begin with the day or the month."""
-    texts = [n for n, column in columns.items() if column.kind == "text" and not cells.known_kind(n)]
-    others = [n for n in texts if columns[n].role not in ("id", "group")]
-    stray = {name: found for name in others if (found := amounts_with_strays(cells, name))}
+    stray = {name: found for name, found in strays.items() if found}
     words = some([word[:20] for values in stray.values() for word in values])
     what = "It is" if len(stray) == 1 else "They are"
     more = f". {what} read as categories; correct such cells, or empty them."
     yield from held_by("W844", [*stray], f"numbers and other cells ({words})", more)
-    if limited := [name for name, column in columns.items() if column.limits]:
-        example, n = limits_in(cells, limited[0])
+    if limits:
+        first, (example, n) = next(iter(limits.items()))
         what = f"limits such as {example!r} (in {n} of {cells.n_rows} rows)"
-        yield from held_by("W844", limited, what, f". They count as {LIMITS[columns[limited[0]].limits]}.")
+        yield from held_by("W844", [*limits], what, f". They count as {LIMITS[columns[first].limits]}.")
     groups: dict[Marks, list[str]] = {}
     for name, column in columns.items():
         if column.marks != PLAIN:
             groups.setdefault(column.marks, []).append(name)
     for marks, names in groups.items():
-        values = pa.array(cells.examples(names[0]))
+        values = pa.array(cells.examples(names[0], columns[names[0]].gaps))
         special = values.filter(pc.and_not(marks.matches(values), PLAIN.matches(values)))
-        example = (special if len(special) else values)[0].as_py()
+        example = special[:1] if len(special) else values[:1]
+        number = read_text(example, columns[names[0]])[0][0]
         signs = [] if marks.decimal == "." else ["decimal commas"]
         signs += [f"{SIGN_NAMES[marks.thousands]}s between thousands"] if marks.thousands else []
-        more = f". {example!r} is read as {columns[names[0]].number(example):.15g}."
+        more = f". {example[0].as_py()!r} is read as {number:.15g}."
         yield from held_by("W801", names, " and ".join(signs), more)
     gappy = [name for name, column in columns.items() if column.missing]
     words = some(sorted({word for name in gappy for word in columns[name].missing}))
     yield from held_by("W801", gappy, f"words that count as missing ({words})", ".")
-    if codes := [name for name in texts if columns[name].is_code and name not in stray]:
-        zeros = next((f" (such as {v[:20]!r})" for v in cells.examples(codes[0]) if v.startswith("0")), "")
+    if codes := [n for n, column in columns.items() if column.is_code and n not in stray and n not in cells.kinds]:
+        zeros = next((f" (such as {v[:20]!r})" for v in cells.examples(codes[0], ()) if v.startswith("0")), "")
         yield from held_by("W801", codes, "codes, read as categories", f"{zeros}.")
     if unsure_dates:
         order = "day first, as in files with decimal commas or other dates of this file"
@@ -182,10 +184,11 @@ def _inferred(cells: Cells, columns: Mapping[str, Column], unsure_dates: Sequenc
         more = f". Read {order}; write dates like 2026-12-31 if that is wrong."
         yield from held_by("W801", unsure_dates, "dates that could begin with the day or the month", more)
     for name, column in columns.items():  # labels of the target that are written differently and become one number
-        if column.role == "target" and column.kind == "number" and not cells.known_kind(name):
+        if column.role == "target" and column.kind == "number" and name not in cells.kinds:
+            values = cells.examples(name, column.gaps)[:100]
             spelled: dict[float, list[str]] = {}
-            for value in [value for value in cells.examples(name)[:100] if value not in column.gaps]:
-                spelled.setdefault(column.number(value), []).append(value)
+            for value, number in zip(values, read_text(pa.array(values, pa.string()), column)[0], strict=True):
+                spelled.setdefault(number, []).append(value)
             same = next((each for each in spelled.values() if len(each) > 1), None)
             if same is not None and len(spelled) <= 20:
                 text = f"The target {name[:40]!r} holds {some(same)}, which are read as the same number."

@@ -24,11 +24,8 @@ DATA, MODEL, RUN, SCREEN, ADVANCED = "What to predict", "How to tune", "The run"
 _OUTSIDE_BRACKETS = re.compile(r",(?![^(]*\))")
 _DURATION = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]*)?)\s*(s|m|min|h|)\s*", re.I | re.A)
 _UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
-_WORDS = {
-    "int": "a whole number", "bool": "true or false", "str": "text in quotes",
-    "array": "a name or a list of names",
-}  # fmt: skip
-_BOUNDS = {">=": "no less than", "<=": "no more than"}
+#: What an option may be, by the type that msgspec expects, or by its name.
+_WORDS = {"bool": "true or false", "str": "text in quotes", "array": "a name or a list of names"}
 _ALLOWED = {
     "cv": "a whole number, or groups", "jobs": "-1 for all cores, or a number of workers",
     "max_time": "a duration such as 90, 90s, 10m or 2h",
@@ -134,10 +131,11 @@ class Settings:
                 continue
             if isinstance(value, bool):
                 words.append(name if value else name.replace("--", "--no-", 1))
-                continue
-            values = value if isinstance(value, tuple) else [value]
-            for one in [",".join(values)] if each.name == "metric" else values:
-                words += [name, str(one)]
+            elif each.name == "metric":
+                words += [name, ",".join(value)]
+            else:
+                for one in value if isinstance(value, tuple) else [value]:
+                    words += [name, str(one)]
         return shlex.join(words)
 
 
@@ -153,9 +151,7 @@ class Output:
 
 
 #: What `checked` converts to, by the name of an option.
-TYPES: dict[str, Any] = {
-    name: kind for owner in (Settings, Output) for name, kind in get_type_hints(owner, include_extras=True).items()
-}
+TYPES = get_type_hints(Settings, include_extras=True) | get_type_hints(Output, include_extras=True)
 
 
 def from_toml(path: Path) -> dict[str, Any]:
@@ -202,7 +198,7 @@ def _plain(name: str, value: Any) -> Any:
         return float(value) if is_one else "no duration"
     if name == "jobs" and value == 0:
         return "none"
-    if name == "event_value" and isinstance(value, (int, float)):
+    if name == "event_value" and (isinstance(value, float) or (isinstance(value, int) and abs(value) < 10**300)):
         return str(value)
     if name == "cv" and isinstance(value, str) and value.strip().isdecimal():
         return int(value)
@@ -223,7 +219,7 @@ def choices(name: str) -> list[str]:
 def _allowed(name: str, problem: str) -> str:
     """Say in words what msgspec expected."""
     expected, bound = re.search(r"Expected `(\w+)", problem), re.search(r"(>=|<=) ([0-9.e+-]+)", problem)
-    words = _WORDS["array" if name in _LISTS else expected[1] if expected and expected[1] in _WORDS else "int"]
+    words = _WORDS.get("array" if name in _LISTS else expected[1] if expected else "", "a whole number")
     if bound:
-        return f"{words} {_BOUNDS[bound[1]]} {float(bound[2]):.10g}"
+        return f"{words} no {'less' if bound[1] == '>=' else 'more'} than {float(bound[2]):.10g}"
     return _ALLOWED.get(name) or " or ".join(choices(name)) or words

@@ -10,6 +10,7 @@ import io
 import stat
 import sys
 import zlib
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -42,25 +43,19 @@ def check_source(source: str | Path | None) -> None:
 
 def source_bytes(path: Path | None) -> bytes:
     """Read a file, or standard input where there is no path; unpack gzip."""
-    name = "Standard input" if path is None else path.name
-    if path is not None:
-        check_source(path)
-        try:
-            if path.is_file():
-                packed = path.read_bytes()
-            else:
-                with path.open("rb") as stream:
-                    packed = _limited(stream, f"{str(path)!r} returns more than {{}}. Write the table to a file first.")
-        except SoberError:
-            raise
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            said = f"{str(path)!r} cannot be opened: {reason}. Name a file that you may read."
-            raise SoberError("E801", said) from None
-    elif sys.stdin is None or sys.stdin.isatty():
+    name, where = ("Standard input",) * 2 if path is None else (path.name, repr(str(path)))
+    if path is None and (sys.stdin is None or sys.stdin.isatty()):
         raise SoberError("E801", "Standard input is empty. Write: cat data.csv | sober check - --target y")
-    else:
-        packed = _limited(sys.stdin.buffer, "Standard input returns more than {}. Write the table to a file first.")
+    check_source(path or "-")
+    try:
+        with nullcontext(sys.stdin.buffer) if path is None else path.open("rb") as stream:
+            too_much = f"{where} returns more than {{}}. Write the table to a file first."
+            packed = stream.read() if path is not None and path.is_file() else _limited(stream, too_much)
+    except (OSError, ValueError) as error:
+        if isinstance(error, SoberError):
+            raise
+        reason = getattr(error, "strerror", None) or str(error)
+        raise SoberError("E801", f"{where} cannot be opened: {reason}. Name a file that you may read.") from None
     if not packed.startswith(b"\x1f\x8b"):
         return packed
     try:
