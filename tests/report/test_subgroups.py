@@ -45,7 +45,7 @@ def test_each_subgroup_has_the_score_of_its_rows(search):
 def test_events_are_of_the_class_whose_name_leaves_no_doubt(search):
     """Where no metric asked for the positive class, "control" was counted, the second of the two by alphabet."""
     found, centre, y = search
-    rows = scores_by(found.winner_predictions_, centre, get("roc_auc"), 0.95, 0)
+    rows = scores_by(found.winner_predictions_, centre, get("roc_auc").bind(found.winner_predictions_), 0.95, 0)
     assert [row.events for row in rows] == [((centre == row.label) & (y == "case")).sum() for row in rows]
 
 

@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from sobercv.errors import SoberError
+from sobercv.search.progress import listening
 from sobercv.training import (
     Dropped,
     Experiment,
@@ -175,8 +176,8 @@ def test_a_listener_that_raises_changes_nothing():
     def listener(event):
         raise RuntimeError("I do not like this")
 
-    with pytest.warns(UserWarning, match="I do not like this") as caught:
-        _, log, _ = search(Troubled(), SIZES, X, Y, on_event=listener)
+    with pytest.warns(UserWarning, match="I do not like this") as caught, listening(listener, 0) as tell:
+        _, log, _ = search(Troubled(), SIZES, X, Y, on_event=tell)
     assert [w.message.code for w in caught] == ["W602"]
     assert log.finishers.all()
 

@@ -141,13 +141,11 @@ class Question:
         told = getattr(self.select, "for_configurations", None)
         return self.select if told is None else told(configurations)
 
-    def pooled(self) -> Question:
-        """Ask the same of the samples of all folds together, where the mean over folds was asked for."""
-        return replace(self, aggregate="pooled") if self.aggregate == "fold" else self
-
-    def bind(self, table: Predictions, metric: Metric | None = None) -> Scorer:
-        """Bind one metric (default: the one that selects) to a table."""
+    def bind(self, table: Predictions, metric: Metric | None = None, *, pooled: bool = False) -> Scorer:
+        """Bind one metric (default: the one that selects) to a table; `pooled` takes no mean over folds."""
         metric = self.first if metric is None else metric
+        aggregate = self.aggregate
         # Among several metrics only those that rank can compare within folds.
-        only_pooled = self.aggregate == "within_folds" and not metric.pools_scores
-        return metric.bind(table, aggregate="pooled" if only_pooled else self.aggregate, n_jobs=self.n_jobs)
+        if (pooled and aggregate == "fold") or (aggregate == "within_folds" and not metric.pools_scores):
+            aggregate = "pooled"
+        return metric.bind(table, aggregate=aggregate, n_jobs=self.n_jobs)

@@ -108,7 +108,7 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
         return None
     estimates = list(search.estimate_.values())[:3] if search.multimetric_ else [search.estimate_]
     by_metric = [
-        scores_by(table, labels, question.pooled().bind(table, metric), level, search.seed_)
+        scores_by(table, labels, question.bind(table, metric, pooled=True), level, search.seed_)
         for metric, _ in zip(question.metrics, estimates, strict=False)
     ]
     scored = [s for s in by_metric[0] if s.score is not None]

@@ -18,7 +18,7 @@ from os import PathLike
 from typing import Any, TextIO
 
 from ..errors import SoberError, warn
-from ..training import Dropped, Event, Failed, Fitted, Listener, RoundEnded, SearchEnded, SearchStarted, teller
+from ..training import Dropped, Event, Failed, Fitted, Listener, RoundEnded, SearchEnded, SearchStarted, error_text
 
 __all__ = ["Bars", "JsonLines", "Lines", "display", "listening"]
 
@@ -155,7 +155,10 @@ def _console() -> Any:
 
 @contextmanager
 def listening(on_event: Any, verbose: int) -> Iterator[Listener]:
-    """Return one harmless listener for all of them; those with a `close` are closed at the end, whatever happened."""
+    """Return one harmless listener for all of them; those with a `close` are closed at the end, whatever happened.
+
+    The first exception of a listener becomes a warning, and it hears no more.
+    """
     one_or_more = [] if on_event is None else on_event
     listeners: list[Any] = list(one_or_more) if isinstance(one_or_more, (list, tuple)) else [one_or_more]
     if wrong := [listener for listener in listeners if not callable(listener)]:
@@ -163,8 +166,19 @@ def listening(on_event: Any, verbose: int) -> Iterator[Listener]:
             "E123", f"`on_event` must be a function of one event, or a list of such functions; got {wrong[0]!r}."
         )
     listeners = [display(verbose), *listeners] if verbose else listeners
+    unharmed = list(listeners)
+
+    def tell(event: Event) -> None:
+        for listener in unharmed[:]:
+            try:
+                listener(event)
+            except Exception as error:
+                unharmed.remove(listener)
+                said = f"{type(error).__name__}: {error_text(error)}"
+                warn("W602", f"A listener of the search raised {said}; it receives no more events.")
+
     try:
-        yield teller(listeners)
+        yield tell
     finally:
         for close in [listener.close for listener in listeners if hasattr(listener, "close")]:
             try:

@@ -201,7 +201,7 @@ def split_scores(store: MemoryStore, log: RaceLog, metric: Metric, question: Que
         table = store.predictions(members)
         here = np.flatnonzero(members)
         ones = np.ones((1, len(table.rows)), np.uint8)
-        pooled[here] = question.pooled().bind(table.only_seen(), metric).scores(ones)[0]
+        pooled[here] = question.bind(table.only_seen(), metric, pooled=True).scores(ones)[0]
         for position in np.flatnonzero(pattern):
             split = store.plan.splits[position]
             part = table.take_repeat(split.repeat).take_rows(split.test)

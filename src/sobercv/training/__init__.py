@@ -11,12 +11,11 @@ from .events import (
     RoundStarted,
     SearchEnded,
     SearchStarted,
-    teller,
 )
 from .fit.plan import Plan, Split
 from .fit.problem import Problem, infer_task
 from .fit.space import Configuration, expand
-from .fit.task import Experiment
+from .fit.task import Experiment, error_text
 from .keep.cache import kept_outcomes, stored_seed
 from .keep.store import MemoryStore
 from .pool import make_pool

@@ -7,11 +7,10 @@ kinds may be added.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..errors import warn
-from .fit.task import Failure, error_text
+from .fit.task import Failure
 
 
 @dataclass(frozen=True)
@@ -83,19 +82,3 @@ class SearchEnded:
 
 Event = SearchStarted | RoundStarted | Fitted | Failed | Dropped | RoundEnded | SearchEnded
 Listener = Callable[[Event], object]
-
-
-def teller(on_event: Listener | Sequence[Listener] | None) -> Callable[[Event], None]:
-    """Make listeners harmless: the first exception of one becomes a warning, and it hears no more."""
-    listeners = [] if on_event is None else [on_event] if callable(on_event) else list(on_event)
-
-    def tell(event: Event) -> None:
-        for listener in listeners[:]:
-            try:
-                listener(event)
-            except Exception as error:
-                listeners.remove(listener)
-                said = f"{type(error).__name__}: {error_text(error)}"
-                warn("W602", f"A listener of the race raised {said}; it receives no more events.")
-
-    return tell

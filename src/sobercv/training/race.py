@@ -9,6 +9,7 @@ import builtins
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from time import perf_counter
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError, also
 from ..predictions import Predictions
-from .events import Dropped, Failed, Fitted, Listener, RoundEnded, RoundStarted, teller
+from .events import Dropped, Failed, Fitted, Listener, RoundEnded, RoundStarted
 from .fit.plan import Plan, Split
 from .fit.space import Configuration
 from .fit.task import Experiment, Failure, Task
@@ -78,7 +79,7 @@ class RaceLog:
     failures: dict[int, Failure] = field(default_factory=dict)
     n_fits: int = 0
     n_fits_saved: int = 0
-    alive_by_round: Array = field(default_factory=lambda: np.zeros(0, int))
+    alive_by_round: Array = field(default_factory=partial(np.zeros, 0, int))
     seconds: float = 0.0
     stopped: str = "finished"
     n_fits_left: int = 0
@@ -106,17 +107,17 @@ def race(
     store: MemoryStore,
     cache: OutcomeCache | None = None,
     rule: DropRule | None = None,
-    on_event: Listener | Sequence[Listener] | None = None,
+    on_event: Listener | None = None,
     stop: Stop | None = None,
 ) -> RaceLog:
     """Fit all configurations, round by round, and let the rule drop those that cannot win.
 
     Configurations come in the order of their indices, from 0. Pool and cache are opened here, and closed; what the
     store or the cache holds already is not fitted again. Without a rule there are no rounds: everything is dispatched
-    at once, split by split. What listeners do or raise changes nothing; only `stop`, or an exception, ends the race
-    early.
+    at once, split by split. `on_event` hears of each step and raises nothing; only `stop`, or an exception, ends the
+    race early.
     """
-    start, tell, n = perf_counter(), teller(on_event), len(configurations)
+    start, tell, n = perf_counter(), on_event or (lambda event: None), len(configurations)
     log, doubt = RaceLog(np.full(n, "finished", "<U8"), np.full(n, -1), np.full(n, np.nan)), np.zeros(n)
     stop = Stop(catch_signals=False) if stop is None else stop
     rounds = plan.rounds if rule is not None else (plan.splits,)

@@ -42,9 +42,7 @@ Member = tuple[Task, Keys]
 Begins = Callable[[list[Place]], object]
 
 
-def fit_predict(
-    experiment: Experiment, tasks: Iterable[Task], begins: Begins = lambda places: None
-) -> Iterator[Outcome]:
+def fit_predict(experiment: Experiment, tasks: Iterable[Task], begins: Begins | None = None) -> Iterator[Outcome]:
     """Make fits, split by split, and predict the rows held out; `begins` hears what is fitted next."""
     for split, part in groupby(tasks, attrgetter("split")):
         members, together = list(part), dict[Any, list[Member]]()
@@ -52,10 +50,11 @@ def fit_predict(
         for member in zip(members, keys, strict=True):
             task, key = member
             together.setdefault(key[0] if key else task.place, []).append(member)
-        groups = sorted(together.values(), key=lambda group: len(group) > 1)
-        has_rivals = len({key for group in groups if len(group) > 1 for _, key in group}) > 1
+        alone = [group for group in together.values() if len(group) == 1]
+        shared = [group for group in together.values() if len(group) > 1]
+        has_rivals = len({key for group in shared for _, key in group}) > 1
         walk = _Walk(experiment, split, begins)
-        for group in groups:
+        for group in alone + shared:
             walk.has_rivals = has_rivals and len(group) > 1
             yield from walk.descend(group, 0, []) if group[0][1] else walk.whole(group)
 
@@ -107,7 +106,7 @@ def _key(value: Any, seen: dict[int, Any]) -> Any:
 class _Walk:
     """Walks the tree of common first steps of one task, depth first."""
 
-    def __init__(self, experiment: Experiment, split: Split, begins: Begins) -> None:
+    def __init__(self, experiment: Experiment, split: Split, begins: Begins | None) -> None:
         self.experiment, self.problem, self.split, self.begins = experiment, experiment.problem, split, begins
         self.seconds = {"fit": 0.0, "predict": 0.0}  # not yet part of any outcome
         self.forests = Forests()
@@ -135,7 +134,8 @@ class _Walk:
             except Exception:  # the pipeline's own message is the better one
                 yield from self.whole(part)
                 continue
-            self.begins([task.place for task, _ in part])
+            if self.begins is not None:
+                self.begins([task.place for task, _ in part])
             if is_last:
                 yield self.finish(first, step, name, (train, test), digest)
                 continue
@@ -151,7 +151,8 @@ class _Walk:
     def whole(self, members: list[Member]) -> Iterator[Outcome]:
         """Fit each configuration as the estimator that it is."""
         for task, _ in members:
-            self.begins([task.place])
+            if self.begins is not None:
+                self.begins([task.place])
             yield self.finish(task)
 
     def transform(self, name: str, step: Any, train: Any, test: Any) -> tuple[Any, Any]:
