@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -225,7 +226,7 @@ def test_the_checklist_counts_what_is_missing_in_predictors_only(sober, tmp_path
     pd.concat([frame, wide], axis=1).to_csv("wide.csv", index=False)
     options = [*SMALL[:3], "2", *SMALL[4:], "--fast", "--ignore", "notes", "-o", "run"]
     assert sober("fit", "wide.csv", "--target", "y", *options).code == 0
-    answer = next(row[-1] for row in checklist(RunRecord.read(RunFolder("run")).summary).rows if row[0] == "11")
+    answer = next(row[-1] for row in checklist(RunRecord.read(RunFolder(Path("run"))).summary).rows if row[0] == "11")
     assert answer.startswith(
         "Missing cells: 15 of 30,720 in 512 predictors. Inside each training fold, missing numbers"
     )

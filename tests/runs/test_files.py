@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.runs.folder import RunFolder, is_part, read_file, write_file
+from sobercv.runs.folder import PART, RunFolder, read_file, write_file
 
 
 def names(folder):
@@ -103,7 +103,7 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
     )
     subprocess.run([sys.executable, "-c", code, tmp_path / "a"], check=False)
     assert len(names(tmp_path)) == 1
-    assert is_part(names(tmp_path)[0])
+    assert PART.fullmatch(names(tmp_path)[0])
     (tmp_path / ".sober-mine").write_text("")
     (tmp_path / ".sober-link.part").symlink_to(tmp_path / ".sober-mine")
     RunFolder(tmp_path).empty()

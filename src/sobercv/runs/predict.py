@@ -39,7 +39,7 @@ def predict(
     the likeliest class). `times`: when the probability of survival is wanted.
     """
     record = RunRecord.read(folder)
-    facts, task = record.model, str(record.data["task"])
+    facts, task = record.model, record.data["task"]
     if facts is None:
         raise SoberError("E809", f"The run has no final model. Write: sober resume {folder.path}")
     if threshold is not None and (facts.positive is None or not 0 < threshold < 1):
@@ -47,15 +47,14 @@ def predict(
             "E808", "--threshold is a probability between 0 and 1, for models of two classes; got "
             f"{threshold:g} for a {task} target.",
         )  # fmt: skip
-    if times and facts.survival is None:
-        raise SoberError("E808", f"--at is for survival times; this run predicts a {task} target.")
-    last = 0.0 if facts.survival is None else facts.survival.last
     for time in times:
-        if not 0 < time <= last:
+        if facts.survival is None:
+            raise SoberError("E808", f"--at is for survival times; this run predicts a {task} target.")
+        if not 0 < time <= facts.survival.last:
             raise SoberError(
-                "E808",
-                f"--at must lie above 0 and be no more than {last:g}, the longest time in training; got {time:g}.",
-            )
+                "E808", f"--at must lie above 0 and be no more than {facts.survival.last:g}, the longest time in "
+                f"training; got {time:g}.",
+            )  # fmt: skip
     model, columns = load(folder), list(facts.columns)
     copied = [name for name, column in record.schema.columns.items() if column.role in ("id", "group")]
     known = {name: column for name, column in record.schema.columns.items() if name in {*columns, *copied}}
@@ -66,66 +65,63 @@ def predict(
         some = ", ".join(repr(n[:40]) for n in missing[:3]) + (" and more" if len(missing) > 3 else "")
         raise SoberError("E804", f"The new rows lack {len(missing)} of {len(columns)} columns: {some}. Add them.")
     try:
-        found = _predicted(model, frame[columns], task)
+        if facts.classes:
+            found, meaning = _classes(model, frame[columns], facts, threshold)
+        else:
+            found, meaning = _numbers(model, frame[columns], facts, times)
+    except SoberError:
+        raise
     except Exception as error:  # any model may raise anything
         said = " ".join(str(error).split())[:200].rstrip(".")
         raise SoberError(
             "E804", f"The model cannot take the new rows ({type(error).__name__}: {said}). Give rows like those of "
             "training.",
         ) from error  # fmt: skip
-    if task == "survival":
-        if facts.survival is not None:
-            for time in times:
-                found[f".pred_survival_{time:g}"] = facts.survival.survival(found[".pred"], time)
-        given = "; .pred_survival_ is the probability of no event until then" if times else ""
-        meaning = f"the greater .pred (the risk), the earlier the event{given}"
-    else:
-        meaning = _label(found, getattr(model, "classes_", [None])[0], facts, threshold)
+    found.insert(0, ".row", np.arange(1, len(found) + 1))
     for name in reversed([name for name in copied if name in frame.columns]):
         found.insert(0, name, frame[name].to_numpy())
     return Predicted(found, meaning, table.notes)
 
 
-def _predicted(model: Any, X: Any, task: str) -> Any:
-    """Return a frame: `.row` (from 1), then `.pred_class` and `.pred_<class>` or `.score`, or `.pred`."""
+def _numbers(model: Any, X: Any, facts: ModelFacts, times: Sequence[float]) -> tuple[Any, str]:
+    """Return `.pred` and, at times of survival, `.pred_survival_<time>`; and what they mean."""
     import pandas as pd
 
-    found = pd.DataFrame({".row": np.arange(1, len(X) + 1)})
-    if task in ("regression", "survival"):
-        return found.assign(**{".pred": model.predict(X)})
-    found[".pred_class"] = model.predict(X)
+    found = pd.DataFrame({".pred": model.predict(X)})
+    if facts.survival is None:
+        return found, ""
+    for time in times:
+        found[f".pred_survival_{time:g}"] = facts.survival.survival(found[".pred"], time)
+    given = "; .pred_survival_ is the probability of no event until then" if times else ""
+    return found, f"the greater .pred (the risk), the earlier the event{given}"
+
+
+def _classes(model: Any, X: Any, facts: ModelFacts, threshold: float | None) -> tuple[Any, str]:
+    """Return `.pred_class`, and `.pred_<class>` or `.score` where the model has them; and how the class was decided."""
+    import pandas as pd
+
+    found = pd.DataFrame({".pred_class": model.predict(X)})
     if hasattr(model, "predict_proba"):
         chances = model.predict_proba(X)
-        return found.assign(**{f".pred_{label}": chances[:, k] for k, label in enumerate(model.classes_)})
-    if task == "binary" and hasattr(model, "decision_function"):
-        found[".score"] = model.decision_function(X)
-    return found
-
-
-def _label(found: Any, first: Any, facts: ModelFacts, threshold: float | None) -> str:
-    """Decide by the threshold where one is given, and say how it was decided."""
-    if ".pred_class" not in found.columns:
-        return ""
-    chance = f".pred_{facts.positive}"
-    if facts.positive is None or chance not in found.columns:
+        found = found.assign(**{f".pred_{label}": chances[:, k] for k, label in enumerate(model.classes_)})
+        if facts.positive is None:
+            return found, "the likeliest class, by the model's own rule"
+        tuned = 0.5 if facts.threshold is None else facts.threshold
         if threshold is not None:
-            raise SoberError(
-                "E808", "The model of this run gives no probabilities, so leave --threshold out. A run with "
-                "neg_log_loss among its metrics has them.",
-            )  # fmt: skip
-        rule = "the likeliest class, by the model's own rule"
-        if not any(f".pred_{label}" in found.columns for label in facts.classes):
-            rule += "; it gives no probabilities, but a run with neg_log_loss among its metrics would"
-        if ".score" not in found.columns:
-            return rule
-        if facts.positive == first:
-            found[".score"] = -found[".score"]  # models score the second of their two classes
-        side = next(label for label in facts.classes if (label == first) is (facts.positive == first))
-        return f'{rule}; the greater .score, the more like "{side}"'
+            (other,) = (label for label in facts.classes if label != facts.positive)
+            is_positive = found[f".pred_{facts.positive}"].to_numpy() >= threshold
+            found[".pred_class"] = np.where(is_positive, facts.positive, other)
+        limit = tuned if threshold is None else threshold
+        return found, f'"{facts.positive}" where its probability is {limit:g} or more'
     if threshold is not None:
-        others = [label for label in facts.classes if label != facts.positive]
-        is_positive = found[chance].to_numpy() >= threshold
-        found[".pred_class"] = np.where(is_positive, facts.positive, others[0])
-    tuned = 0.5 if facts.threshold is None else facts.threshold
-    limit = tuned if threshold is None else threshold
-    return f'"{facts.positive}" where its probability is {limit:g} or more'
+        raise SoberError(
+            "E808", "The model of this run gives no probabilities, so leave --threshold out. A run with "
+            "neg_log_loss among its metrics has them.",
+        )  # fmt: skip
+    rule = "the likeliest class, by the model's own rule; it gives no probabilities, but a run with neg_log_loss among "
+    rule += "its metrics would"
+    if len(facts.classes) == 2 and hasattr(model, "decision_function"):
+        is_turned = facts.positive == model.classes_[0]  # models score the second of their two classes
+        found[".score"] = (-1 if is_turned else 1) * model.decision_function(X)
+        rule += f'; the greater .score, the more like "{model.classes_[0 if is_turned else 1]}"'
+    return found, rule

@@ -31,10 +31,10 @@ def long_table(table: Predictions, rows: Array) -> Any:
     """
     import pyarrow as pa
 
-    finished, *left = (_rows_of(part, rows) for part in (table, *table.dropped))
+    parts = [_rows_of(part, rows) for part in (table, *table.dropped)]
     # What finishers do not have in common is not in the file; what a dropped configuration lacks is empty.
-    cut = [part.select([name for name in finished.column_names if name in part.column_names]) for part in left]
-    return pa.concat_tables([finished, *cut], promote_options="default").unify_dictionaries()
+    cut = [part.select([name for name in parts[0].column_names if name in part.column_names]) for part in parts]
+    return pa.concat_tables(cut, promote_options="default").unify_dictionaries()
 
 
 def _rows_of(table: Predictions, rows: Array) -> Any:
