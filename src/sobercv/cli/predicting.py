@@ -9,7 +9,7 @@ from typing import Any
 from ..report.tables import spreadsheet_cell
 from ..report.words import count
 from ..runs.folder import write_file
-from ..runs.predict import predict as predicted
+from ..runs.model import predict as predicted
 from .screen import Screen
 
 

@@ -6,7 +6,7 @@ The names of columns are those that tidymodels users know. Read again, all is as
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from ..containers import Array
 from ..predictions import Predictions
 from ..responses import time_of
 from ..targets import SURVIVAL, Target, TaskName
-from .folder import RunFolder
+
+if TYPE_CHECKING:  # the table is also written for MLflow, where packages of the command line may be missing
+    from .folder import RunFolder
 
 FILE = "predictions.parquet"
 
