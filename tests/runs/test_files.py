@@ -108,3 +108,12 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
     (tmp_path / ".sober-link.part").symlink_to(tmp_path / ".sober-mine")
     RunFolder(tmp_path).empty()
     assert names(tmp_path) == [".sober-link.part", ".sober-mine"]
+
+
+def test_predictions_are_written_where_packages_of_the_command_line_are_missing():
+    # As the extra "mlflow" of this package installs it.
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(('filelock', 'pandas', 'rich', 'skops', 'skrub', 'typer')))\n"
+        "from sobercv.runs.predictions_file import long_table"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

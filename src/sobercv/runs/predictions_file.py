@@ -1,12 +1,14 @@
 """predictions.parquet: out-of-sample predictions as a long table, one row each, written and read again.
 
 The names of columns are those that tidymodels users know. Read again, all is as the run had it, but labels are text.
+MLflow gets the table, too, so that nothing here needs the packages of the command line.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +16,6 @@ from ..containers import Array
 from ..predictions import Predictions
 from ..responses import time_of
 from ..targets import SURVIVAL, Target, TaskName
-
-if TYPE_CHECKING:  # the table is also written for MLflow, where packages of the command line may be missing
-    from .folder import RunFolder
 
 FILE = "predictions.parquet"
 
@@ -80,18 +79,14 @@ def _rows_of(table: Predictions, rows: Array) -> Any:
     return pa.table(columns)
 
 
-def stored_predictions(folder: RunFolder, task: TaskName, positive: Any = None) -> Predictions:
-    """Read the out-of-sample predictions of a run, of finished configurations and dropped ones; `positive`: a class."""
-    import pyarrow as pa
+def stored_predictions(path: Path, task: TaskName, positive: Any = None) -> Predictions:
+    """Read the out-of-sample predictions of a run, of finished configurations and dropped ones; `positive`: a class.
+
+    What was edited raises anything.
+    """
     import pyarrow.parquet as parquet
 
-    try:
-        return _predictions(parquet.read_table(folder / FILE), task, positive)
-    except (pa.ArrowException, OSError, KeyError, ValueError, IndexError) as error:
-        raise folder.damaged(FILE, f"it cannot be read, {type(error).__name__}") from error
-
-
-def _predictions(table: Any, task: TaskName, positive: Any) -> Predictions:
+    table = parquet.read_table(path)
     rows, sample = np.unique(table[".row"].to_numpy(), return_inverse=True)
     sample = sample.reshape(-1)
     names, configuration = _codes(table[".config"])
