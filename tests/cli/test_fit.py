@@ -1,6 +1,7 @@
 """sober fit and what comes after it: the folder, and each file in it, for every task."""
 
 import csv
+import io
 import json
 import re
 from pathlib import Path
@@ -252,3 +253,21 @@ def test_labels_are_escaped_in_methods_and_formulas_in_predictions(sober, tmp_pa
     assert {row[2] for row in rows[1:]} == {HTML, "'=cmd()"}
     assert sober("predict", "run", "d.csv", "-o", "p.parquet").code == 0
     assert set(pd.read_parquet("p.parquet")[".pred_class"]) == {HTML, "=cmd()"}, "Parquet is no spreadsheet"
+
+
+def test_a_class_called_class_keeps_its_labels(sober, tmp_path):
+    frame = table()
+    frame["y"] = frame["y"].map({"ill": "class", "well": "none"})
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    assert sober("fit", "data.csv", "--target", "y", *SMALL, "-m", "accuracy", "--fast", "-o", "run").code == 0
+    found = json.loads(sober("correct", "run", "--json").out)["score"]
+    assert found == json.loads((tmp_path / "run" / "results.json").read_text())["score"]
+    rows = pd.read_csv(io.StringIO(sober("predict", "run", "data.csv").out))
+    assert set(rows[".pred_class"]) == {"class", "none"}
+
+
+def test_an_id_that_is_called_like_a_prediction_is_refused(sober, tmp_path):
+    table().assign(**{".row": range(60)}).to_csv(tmp_path / "data.csv", index=False)
+    assert sober("fit", "data.csv", "--target", "y", "--id", ".row", *SMALL, "--fast", "-o", "run").code == 0
+    ended = sober("predict", "run", "data.csv")
+    assert (ended.code, "'.row' is the name of a column of predictions" in ended.err) == (2, True)

@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import Note, SoberError
 from ..tables import Settings, read
 from .folder import RunFolder, read_file
+from .predictions_file import column_of
 from .record import ModelFacts, RunRecord
 
 MODEL = "model.skops"
@@ -128,6 +129,9 @@ def predict(
         ) from error  # fmt: skip
     found.insert(0, ".row", np.arange(1, len(found) + 1))
     for name in reversed([name for name in copied if name in frame.columns]):
+        if name in found.columns:
+            hint = "Rename it in the new rows, or leave it out."
+            raise SoberError("E804", f"{name!r} is the name of a column of predictions. {hint}")
         found.insert(0, name, frame[name].to_numpy())
     return Predicted(found, meaning, table.notes)
 
@@ -152,13 +156,13 @@ def _classes(model: Any, X: Any, facts: ModelFacts, threshold: float | None) -> 
     found = pd.DataFrame({".pred_class": model.predict(X)})
     if hasattr(model, "predict_proba"):
         chances = model.predict_proba(X)
-        found = found.assign(**{f".pred_{label}": chances[:, k] for k, label in enumerate(model.classes_)})
+        found = found.assign(**{column_of(label): chances[:, k] for k, label in enumerate(model.classes_)})
         if facts.positive is None:
             return found, "the likeliest class, by the model's own rule"
         tuned = 0.5 if facts.threshold is None else facts.threshold
         if threshold is not None:
             (other,) = (label for label in facts.classes if label != facts.positive)
-            is_positive = found[f".pred_{facts.positive}"].to_numpy() >= threshold
+            is_positive = found[column_of(facts.positive)].to_numpy() >= threshold
             found[".pred_class"] = np.where(is_positive, facts.positive, other)
         limit = tuned if threshold is None else threshold
         return found, f'"{facts.positive}" where its probability is {limit:g} or more'

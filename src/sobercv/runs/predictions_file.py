@@ -23,6 +23,11 @@ FILE = "predictions.parquet"
 PREDICTED, DECISION, GROUP, WEIGHT = ".pred", ".decision", ".group", ".weight"
 
 
+def column_of(label: Any, start: str = PREDICTED) -> str:
+    """Name the column of a class; a class called "class" keeps clear of `.pred_class`, which holds the labels."""
+    return f"{start}_{label}{'_' * (str(label) == 'class')}"
+
+
 def long_table(table: Predictions, rows: Array) -> Any:
     """Write every seen prediction as a row; those of configurations that left the race early come last.
 
@@ -70,7 +75,7 @@ def _rows_of(table: Predictions, rows: Array) -> Any:
         else:
             start = DECISION if name == "decision_function" and "predict_proba" in table.responses else PREDICTED
             values = np.stack([1 - values, values], axis=1) if values.ndim == 1 else values  # the second of two classes
-            columns |= {f"{start}_{label}": values[:, k] for k, label in enumerate(labels)}
+            columns |= {column_of(label, start): values[:, k] for k, label in enumerate(labels)}
     truth = table.y[np.tile(sample, c)]
     if table.task == "survival":
         columns |= {"truth_time": truth["time"], "truth_event": truth["event"]}
@@ -144,10 +149,11 @@ def _responses(table: Any, target: Target, is_turned: bool) -> dict[str, Array]:
     if f"{PREDICTED}_class" in columns:
         codes = _codes(table[f"{PREDICTED}_class"])[1].astype(np.int8 if len(labels) < 128 else np.int32)
         found["predict"] = 1 - codes if is_turned else codes
-    for start, name in ((PREDICTED, "predict_proba"), (DECISION, "decision_function")):
-        if labels and {f"{start}_{label}" for label in labels} <= columns:
-            values = np.stack([table[f"{start}_{label}"].to_numpy() for label in labels], axis=1)
-            found[name] = values[:, 1] if len(labels) == 2 else values
+    for start, response in ((PREDICTED, "predict_proba"), (DECISION, "decision_function")):
+        named = [column_of(label, start) for label in labels]
+        if named and columns.issuperset(named):
+            values = np.stack([table[name].to_numpy() for name in named], axis=1)
+            found[response] = values[:, 1] if len(labels) == 2 else values
     return found
 
 
