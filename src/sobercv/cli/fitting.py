@@ -131,10 +131,9 @@ def show(screen: Screen, results: RunRecord, folder: RunFolder) -> None:
     if screen.json:
         screen.result({**results.headline(), "folder": str(folder.path)})
         return
-    if screen.talks:
-        screen.notes(results.warnings)
-        if results.stopped in STOPPED:
-            screen.say(STOPPED[results.stopped], "yellow")
+    screen.notes(results.warnings)
+    if results.stopped in STOPPED:
+        screen.say(STOPPED[results.stopped], "yellow")
     rows = honest(results.score)
     if not screen.quiet:
         out = "failed or not reached" if results.stopped == "max_seconds" else "failed"
