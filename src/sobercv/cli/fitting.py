@@ -117,7 +117,7 @@ def _run(screen: Screen, given: dict[str, Any], prepared: Prepared) -> int:
         tell(f"{cause} before one fold was complete; every fit is saved. {hint}")
         return BAD if error.code == "E604" else 128 + number
     finally:
-        screen.done()
+        screen.status.stop()
     show(screen, results, folder)
     if results.stopped == "finished":
         return DONE

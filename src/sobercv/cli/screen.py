@@ -39,7 +39,7 @@ class Screen:
         self.talks = not (self.json or self.quiet)  # whether there is anything to say beside the result
         self.out = Console(highlight=False, markup=False, emoji=False)
         self.err = _Aside(stderr=True, highlight=False, markup=False, emoji=False)
-        self._status = self.err.status("")
+        self.status = self.err.status("")  # the line of the present phase, in a terminal
 
     def result(self, values: Any) -> None:
         """Print a result as JSON."""
@@ -76,14 +76,10 @@ class Screen:
     def phase(self, text: str) -> None:
         """Say what goes on now: a line that moves in a terminal, and one that stays elsewhere."""
         if self.talks and self.err.is_terminal:
-            self._status.update(text)
-            self._status.start()
+            self.status.update(text)
+            self.status.start()
         else:
             self.say(text, "dim")
-
-    def done(self) -> None:
-        """Take the line of the present phase away."""
-        self._status.stop()
 
     def waiting(self, text: str) -> AbstractContextManager[Any]:
         """Say what goes on inside where there is a terminal, and nothing elsewhere."""
