@@ -192,6 +192,26 @@ def test_a_run_is_judged_again_by_other_metrics_at_the_winner_that_it_chose(sobe
     assert low <= scores["recall"]["value"] <= high
 
 
+@pytest.mark.parametrize(
+    "edited",
+    [
+        lambda table: table.assign(**{".row": None}),
+        lambda table: table.assign(**{".config": 5}),
+        lambda table: table.assign(**{".pred": "x"}),
+        lambda table: table.assign(**{".pred": table[".pred"].sample(frac=1, random_state=0).to_numpy()}),
+        lambda table: table.drop(columns=[".config"]),
+        lambda table: table[: len(table) // 2],
+        lambda table: table[:0],
+    ],
+)
+def test_predictions_that_were_edited_are_refused_in_a_sentence(sober, run_folder, edited):
+    path = run_folder / "predictions.parquet"
+    edited(pd.read_parquet(path)).to_parquet(path, index=False)
+    ended = sober("correct", run_folder, "--metric", "accuracy")
+    assert (ended.code, len(ended.err.strip().splitlines())) == (2, 1), ended.err
+    assert "[E839]" not in ended.err
+
+
 def test_a_run_says_what_it_cannot_be_judged_by(sober, run_folder):
     ended = sober("correct", run_folder, "--metric", "r2")
     assert (ended.code, "E116" in ended.err) == (2, True)

@@ -1,8 +1,10 @@
 """sober fit and what comes after it: the folder, and each file in it, for every task."""
 
 import csv
+import io
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -225,7 +227,7 @@ def test_the_checklist_counts_what_is_missing_in_predictors_only(sober, tmp_path
     pd.concat([frame, wide], axis=1).to_csv("wide.csv", index=False)
     options = [*SMALL[:3], "2", *SMALL[4:], "--fast", "--ignore", "notes", "-o", "run"]
     assert sober("fit", "wide.csv", "--target", "y", *options).code == 0
-    answer = next(row[-1] for row in checklist(RunRecord.read(RunFolder("run")).summary).rows if row[0] == "11")
+    answer = next(row[-1] for row in checklist(RunRecord.read(RunFolder(Path("run"))).summary).rows if row[0] == "11")
     assert answer.startswith(
         "Missing cells: 15 of 30,720 in 512 predictors. Inside each training fold, missing numbers"
     )
@@ -251,3 +253,21 @@ def test_labels_are_escaped_in_methods_and_formulas_in_predictions(sober, tmp_pa
     assert {row[2] for row in rows[1:]} == {HTML, "'=cmd()"}
     assert sober("predict", "run", "d.csv", "-o", "p.parquet").code == 0
     assert set(pd.read_parquet("p.parquet")[".pred_class"]) == {HTML, "=cmd()"}, "Parquet is no spreadsheet"
+
+
+def test_a_class_called_class_keeps_its_labels(sober, tmp_path):
+    frame = table()
+    frame["y"] = frame["y"].map({"ill": "class", "well": "none"})
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    assert sober("fit", "data.csv", "--target", "y", *SMALL, "-m", "accuracy", "--fast", "-o", "run").code == 0
+    found = json.loads(sober("correct", "run", "--json").out)["score"]
+    assert found == json.loads((tmp_path / "run" / "results.json").read_text())["score"]
+    rows = pd.read_csv(io.StringIO(sober("predict", "run", "data.csv").out))
+    assert set(rows[".pred_class"]) == {"class", "none"}
+
+
+def test_an_id_that_is_called_like_a_prediction_is_refused(sober, tmp_path):
+    table().assign(**{".row": range(60)}).to_csv(tmp_path / "data.csv", index=False)
+    assert sober("fit", "data.csv", "--target", "y", "--id", ".row", *SMALL, "--fast", "-o", "run").code == 0
+    ended = sober("predict", "run", "data.csv")
+    assert (ended.code, "'.row' is the name of a column of predictions" in ended.err) == (2, True)

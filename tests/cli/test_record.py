@@ -40,6 +40,7 @@ def test_a_run_is_valid_and_read_as_it_was_written(run_folder):
         ({"score": {}}, "missing required field"),
         ({"data": {}}, "missing required field"),
         ({"warnings": [{"code": "W999", "text": ""}]}, "does not exist"),
+        ({"findings": [{"code": "", "text": ""}]}, "does not exist"),
         ({"summary": None}, r"\$\.summary"),
     ],
 )

@@ -1,6 +1,7 @@
 """--weight: rows count in fits and scores as if they were repeated, and wrong weights are refused in a sentence."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -38,7 +39,7 @@ def test_the_score_is_that_of_repeated_rows(sober, tmp_path):
     assert found["score"]["naive"] == pytest.approx(max(best), abs=1e-9)
     assert found["data"]["weights"] == [1.0, 4.0]
     assert "--weight w" in found["command"]
-    _, again = judge_again(RunFolder("run"), ["roc_auc"])
+    _, again = judge_again(RunFolder(Path("run")), ["roc_auc"])
     assert again["roc_auc"].value == pytest.approx(found["score"]["value"], abs=1e-12)
     assert "weighted by w, from 1 to 4" in (tmp_path / "run/METHODS.md").read_text()
     report = (tmp_path / "run/report.html").read_text()

@@ -182,11 +182,13 @@ def spoil(folder, luck, raw):
     names = sorted(p.name for p in folder.path.iterdir())
     path = folder / luck.choice([*names, "report.html", ".lock", "run.sqlite-wal"])
     act = luck.choice(["remove", "empty", "cut", "bytes", "link", "dangling", "pipe", "folder", "swap", "unreadable"])
+    if path.is_symlink():  # made just now: writing through it is what sober must not do
+        return
     held = path.read_bytes() if path.is_file() else b""
     if act == "swap":
         other = folder / luck.choice(names)
-        if other.is_file():
-            path.write_bytes(other.read_bytes()) if not path.is_dir() else None
+        if other.is_file() and (path.is_file() or not path.exists()):
+            path.write_bytes(other.read_bytes())
         return
     if path.is_file():
         path.unlink()

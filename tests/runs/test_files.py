@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.runs.folder import RunFolder, is_part, read_file, write_file
+from sobercv.runs.folder import PART, RunFolder, read_file, write_file
 
 
 def names(folder):
@@ -103,8 +103,17 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
     )
     subprocess.run([sys.executable, "-c", code, tmp_path / "a"], check=False)
     assert len(names(tmp_path)) == 1
-    assert is_part(names(tmp_path)[0])
+    assert PART.fullmatch(names(tmp_path)[0])
     (tmp_path / ".sober-mine").write_text("")
     (tmp_path / ".sober-link.part").symlink_to(tmp_path / ".sober-mine")
     RunFolder(tmp_path).empty()
     assert names(tmp_path) == [".sober-link.part", ".sober-mine"]
+
+
+def test_predictions_are_written_where_packages_of_the_command_line_are_missing():
+    # As the extra "mlflow" of this package installs it.
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(('filelock', 'pandas', 'rich', 'skops', 'skrub', 'typer')))\n"
+        "from sobercv.runs.predictions_file import long_table"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

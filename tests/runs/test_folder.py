@@ -1,6 +1,7 @@
 """RunFolder: which folders it takes, and what it reads from them."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -51,7 +52,7 @@ def test_folders_that_are_none(tmp_path):
     (tmp_path / "file").write_text("x")
     refused(RunFolder(tmp_path / "file").check_free, "is a file")
     refused(RunFolder(tmp_path / "nowhere").check, "no run folder")
-    refused(RunFolder("nul\0inside").check_free, "cannot be written")
+    refused(RunFolder(Path("nul\0inside")).check_free, "cannot be written")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("x")
     refused(RunFolder(tmp_path / "full").check_free, "not empty")

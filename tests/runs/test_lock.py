@@ -11,8 +11,8 @@ from sobercv.errors import SoberError
 from sobercv.runs.folder import LOCK, RunFolder
 
 HOLD = (
-    "import sys; from sobercv.runs.folder import RunFolder\n"
-    "with RunFolder(sys.argv[1]).locked(): print('held', flush=True); sys.stdin.read()"
+    "import sys; from pathlib import Path; from sobercv.runs.folder import RunFolder\n"
+    "with RunFolder(Path(sys.argv[1])).locked(): print('held', flush=True); sys.stdin.read()"
 )
 
 

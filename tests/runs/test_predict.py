@@ -12,8 +12,7 @@ from sobercv.errors import SoberError
 from sobercv.predictions import Predictions
 from sobercv.runs.fit import positive_of
 from sobercv.runs.folder import RunFolder
-from sobercv.runs.model import MODEL, packed
-from sobercv.runs.predict import predict
+from sobercv.runs.model import MODEL, packed, predict
 from sobercv.runs.record import Begun, ModelFacts, RunRecord
 from sobercv.tables import Settings, assign, read
 from sobercv.tables.facts import facts_of

@@ -93,8 +93,11 @@ def _check_output(output: Path, run: Path, overwrite: bool, data: str | None) ->
         raise SoberError("E809", f"{name} already exists. Name another file with -o, or add --overwrite.")
 
 
-def _call(function: str, module: str, /, **given: Any) -> int:
-    """Check what was typed, then import the command and run it with its options, `asked` (settings), and `folder`."""
+def _call(function: str, module: str, /, **given: Any) -> Any:
+    """Check what was typed, then import the command and run it with its options, `asked` (settings), and `folder`.
+
+    Returns the exit code; None where the command is done.
+    """
     found = checked({  # --no-header was typed where it is false, other switches were not
         name: str(value) if isinstance(value, Path) else value for name, value in given.items()
         if name in TYPES and value is not None and value != [] and (value is not False or name == "header")
@@ -121,12 +124,11 @@ def _call(function: str, module: str, /, **given: Any) -> int:
     elif function == "fit":
         path = given["asked"]["data"]
         name = "stdin" if path == "-" else Path(path).name.partition(".")[0]
-        given["folder"] = RunFolder(given["output"] or f"{name or 'table'}-run")
+        given["folder"] = RunFolder(Path(given["output"] or f"{name or 'table'}-run"))
         given["folder"].check_free(given["overwrite"])
     elif function == "correct" and not os.path.isdir(given["predictions"]):  # a folder is that of a run
         check_source(given["predictions"])
-    command = getattr(import_module(f".{module}", __package__), function)
-    return int(command(given))
+    return getattr(import_module(f".{module}", __package__), function)(given)
 
 
 # ---- the commands --------------------------------------------------------------------------------------------------

@@ -14,9 +14,9 @@ from ..checks import seconds_needed
 from ..report.words import count, seconds
 from ..runs.prepare import Prepared, prepare
 from ..tables import Settings
-from ..tables.facts import ColumnFacts, TableFacts
-from .exit_code import BAD, DONE
-from .screen import Screen, safe
+from ..tables.facts import ColumnFacts
+from .exit_code import BAD, DONE, one_line
+from .screen import Screen
 
 WORDS = {
     "binary": "two classes",
@@ -32,8 +32,8 @@ def check(given: dict[str, Any]) -> int:
     """Look at a table; exit code 2 where `fit` would refuse it."""
     screen = Screen(given)
     with screen.waiting("reading and checking the table"):
-        prepared = prepare(Settings(**given["asked"]))
-    planned, guess = prepared.planned, 0.0
+        prepared = prepare(Settings(**given["asked"]), must_run=False)
+    planned, guess = prepared.plan, 0.0
     if planned is not None:
         with screen.waiting("measuring a few fits"):
             guess = seconds_needed(planned, prepared.data, prepared.settings)
@@ -46,15 +46,35 @@ def check(given: dict[str, Any]) -> int:
         found = [f.to_dict() for f in prepared.findings]
         screen.result({"data": prepared.facts, "findings": found, "plan": plan})
     elif screen.quiet:  # only what is wrong
-        screen.notes(f for f in prepared.findings if f.severity != "suggestion")
+        screen.notes((f for f in prepared.findings if f.severity != "suggestion"), always=True)
     else:
         _show(screen, prepared, guess)
     return BAD if planned is None else DONE
 
 
 def _show(screen: Screen, prepared: Prepared, guess: float) -> None:
-    facts, planned, settings = prepared.facts, prepared.planned, prepared.settings
-    screen.facts(_table_rows(facts), "The table")
+    facts, planned, settings = prepared.facts, prepared.plan, prepared.settings
+    size = count(facts["rows"], "row")
+    if facts["rows_without_target"]:
+        size += f" with a target, {facts['rows_without_target']} without"
+    kinds = (f"{n} {kind.removesuffix('s') if n == 1 else kind}" for kind, n in facts["kinds"].items())
+    size += f", {count(facts['columns'], 'column')} to learn from ({', '.join(kinds)})"
+    rows = [("file", f"{facts['file']} ({facts['format']})"), ("size", size)]
+    if facts["missing_cells"]:
+        rows.append(("gaps", f"{facts['missing_cells']:,} of {facts['rows'] * facts['columns']:,} cells are missing"))
+    if facts["groups"]:
+        rows.append(("groups", f"{facts['groups']:,}; rows of one group stay together"))
+    if facts["weights"]:
+        rows.append(("weights", f"{facts['weights'][0]:g} to {facts['weights'][1]:g}; in fits and scores"))
+    if "events" in facts:
+        values = f", {count(facts['events'], 'event')} seen"
+    elif "range" in facts:
+        values = f" from {facts['range'][0]:g} to {facts['range'][1]:g}"
+    else:
+        shown = [f"{label[:30]}: {n:,}" for label, n in facts["classes"].items()]
+        values = f" ({', '.join(shown[:6])}{', ...' if len(shown) > 6 else ''})"
+    rows.append(("target", f"{' and '.join(facts['target'])}: {WORDS[facts['task']]}{values}"))
+    screen.facts(rows, "The table")
     screen.out.print()
     show_columns(screen, facts["columns_read"], facts["columns"])
     if planned is not None:
@@ -76,30 +96,6 @@ def _show(screen: Screen, prepared: Prepared, guess: float) -> None:
         screen.facts([("next", f"{settings.command()} -o run")])
 
 
-def _table_rows(facts: TableFacts) -> list[tuple[str, Any]]:
-    """Say what is in a table."""
-    size = count(facts["rows"], "row")
-    if facts["rows_without_target"]:
-        size += f" with a target, {facts['rows_without_target']} without"
-    kinds = (f"{n} {kind.removesuffix('s') if n == 1 else kind}" for kind, n in facts["kinds"].items())
-    size += f", {count(facts['columns'], 'column')} to learn from ({', '.join(kinds)})"
-    rows = [("file", f"{facts['file']} ({facts['format']})"), ("size", size)]
-    if facts["missing_cells"]:
-        rows.append(("gaps", f"{facts['missing_cells']:,} of {facts['rows'] * facts['columns']:,} cells are missing"))
-    if facts["groups"]:
-        rows.append(("groups", f"{facts['groups']:,}; rows of one group stay together"))
-    if facts["weights"]:
-        rows.append(("weights", f"{facts['weights'][0]:g} to {facts['weights'][1]:g}; in fits and scores"))
-    if "events" in facts:
-        values = f", {count(facts['events'], 'event')} seen"
-    elif "range" in facts:
-        values = f" from {facts['range'][0]:g} to {facts['range'][1]:g}"
-    else:
-        shown = [f"{label[:30]}: {n:,}" for label, n in facts["classes"].items()]
-        values = f" ({', '.join(shown[:6])}{', ...' if len(shown) > 6 else ''})"
-    return [*rows, ("target", f"{' and '.join(facts['target'])}: {WORDS[facts['task']]}{values}")]
-
-
 def show_columns(screen: Screen, facts: list[ColumnFacts], n_features: int) -> None:
     """Print the columns of a table and how they were read; `facts` may lack some of the `n_features` to learn from."""
     groups: dict[Any, list[tuple[str, str, str, str]]] = {}
@@ -115,13 +111,13 @@ def show_columns(screen: Screen, facts: list[ColumnFacts], n_features: int) -> N
     grid = Table.grid(padding=(0, 2))
     shown = [i for i in range(4) if any(row[i] for row in rows)]  # mostly, nothing was special in reading
     for i in shown:  # where the screen is narrow, names and kinds stay and the rest takes a second line
-        longest = max(min(24, cell_len(safe(row[i]).plain)) for row in rows)
+        longest = max(min(24, cell_len(one_line(row[i]))) for row in rows)
         if i < 2:
             grid.add_column(no_wrap=True, overflow="ellipsis", min_width=longest, max_width=24)
         else:
             grid.add_column(overflow="fold", min_width=min(longest, 12), max_width=60)
     for row in rows:
-        grid.add_row(*(Text(safe(row[i]).plain, "dim" if i == 3 else "") for i in shown))
+        grid.add_row(*(Text(one_line(row[i]), "dim" if i == 3 else "") for i in shown))
     screen.out.print(Text("The columns", "bold"))
     screen.out.print(Padding(grid, (0, 0, 0, 2), expand=False))
     more = n_features - sum(fact["role"] == "feature" for fact in facts)

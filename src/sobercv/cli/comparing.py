@@ -13,13 +13,12 @@ from ..rivals.compare import PROTOCOLS
 from ..rivals.compare import compare as compared
 from ..runs.prepare import judging, noted, prepare
 from ..tables import Settings
-from .exit_code import DONE
 from .screen import Screen
 
 DEFAULT = "naive,tt,ncv,bbc,bced"
 
 
-def compare(given: dict[str, Any]) -> int:
+def compare(given: dict[str, Any]) -> None:
     """Run the protocols on one table and print what each claims."""
     screen, settings = Screen(given), Settings(**given["asked"])
     wanted = [p.strip().lower() for p in (given["protocols"] or DEFAULT).split(",") if p.strip()]
@@ -40,9 +39,8 @@ def compare(given: dict[str, Any]) -> int:
         )  # fmt: skip
     if screen.json:
         screen.result({**found.to_dict(), "warnings": [note.to_dict() for note in notes]})
-        return DONE
-    if screen.talks:
-        screen.notes(notes)
+        return
+    screen.notes(notes)
     screen.out.print(Text(metric_label(found.metric, found.positive), "bold"))
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for head in ("protocol", "score", f"{100 * found.confidence_level:g} % interval", "models", "seconds"):
@@ -56,4 +54,3 @@ def compare(given: dict[str, Any]) -> int:
         shown = [Text(cell, style if i < 3 else "") for i, cell in enumerate(cells)]
         table.add_row(*shown, Text(PROTOCOLS[row.protocol], "dim"))
     screen.out.print(table)
-    return DONE

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from .. import metrics
 from ..checks.planned_search import positive_label
-from ..correction import FoldScores, ToolPredictions, is_mljar, judge, judge_predictions, read_mljar, recognise
+from ..correction import FoldScores, is_mljar, judge, judge_predictions, read_mljar, recognise
 from ..errors import Note, SoberError
 from ..inference import Estimate
 from ..report.records import Score
@@ -18,21 +18,37 @@ from ..runs.folder import RunFolder
 from ..runs.judged_again import judge_again
 from ..runs.prepare import judging, noted
 from ..tables import Settings, read
-from .exit_code import DONE
 from .screen import Screen, honest
 
+#: Estimates by metric, notes, what else the JSON says, and what else is printed beside the first score.
+Answer = tuple[Mapping[str, Estimate], list[Note], dict[str, Any], list[tuple[str, str]]]
 
-def correct(given: dict[str, Any]) -> int:
-    """Correct and show."""
-    screen, settings = Screen(given), Settings(**given["asked"])
-    is_folder, notes = Path(given["predictions"]).is_dir(), list[Note]()
-    if is_folder and not is_mljar(given["predictions"]):
-        return _again(screen, given, settings)
-    if is_folder:
-        found: FoldScores | ToolPredictions = read_mljar(given["predictions"])
+
+def correct(given: dict[str, Any]) -> None:
+    """Correct, and print the scores, the first with what else is to know."""
+    screen, path = Screen(given), given["predictions"]
+    answer = _of_run if Path(path).is_dir() and not is_mljar(path) else _of_tool
+    estimates, found, about, rows = answer(given, Settings(**given["asked"]))
+    notes, scores = list(dict.fromkeys(found)), [Score.of(estimate) for estimate in estimates.values()]
+    if screen.json:
+        screen.result({
+            **about, "score": asdict(scores[0]), "others": [asdict(score) for score in scores[1:]],
+            "warnings": [note.to_dict() for note in notes],
+        })  # fmt: skip
+        return
+    screen.notes(notes)
+    for score in scores:
+        screen.facts([*honest(score), *(rows if score is scores[0] and not screen.quiet else [])])
+
+
+def _of_tool(given: dict[str, Any], settings: Settings) -> Answer:
+    """Judge what another tool left: a table of predictions or of fold scores, or a folder of mljar."""
+    notes: tuple[Note, ...] = ()
+    if Path(given["predictions"]).is_dir():
+        found: Any = read_mljar(given["predictions"])
     else:
         table = read(given["predictions"], settings)
-        frame = table.frame
+        frame, notes = table.frame, table.notes
         if unknown := [name for name in settings.ignore if name not in frame.columns]:
             # In a long table the name of a configuration can be ignored, too.
             texts = frame.select_dtypes(exclude="number")
@@ -40,10 +56,10 @@ def correct(given: dict[str, Any]) -> int:
             if unknown := [name for name in unknown if name not in named]:
                 columns = ", ".join(map(str, frame.columns))
                 raise SoberError("E804", f"There is no column {unknown[0]!r} to ignore. The table has {columns}.")
-        notes.extend(table.notes)
-        found = recognise(table.frame, settings, settings.metric[0] if settings.metric else None)
+        found = recognise(frame, settings, settings.metric[0] if settings.metric else None)
+    by_fold = isinstance(found, FoldScores)
     with noted() as warned:
-        if isinstance(found, FoldScores):
+        if by_fold:
             if len(settings.metric) > 1:
                 raise SoberError("E114", "Fold scores are corrected by the metric that selected. Give one --metric.")
             estimates = judge(found, random_state=settings.seed)
@@ -57,53 +73,28 @@ def correct(given: dict[str, Any]) -> int:
                 **judging(settings),
             )  # fmt: skip
     first = next(iter(estimates.values()))
-    size = [count(first.n_configurations, "configuration")]
-    if isinstance(found, FoldScores):
-        about: dict[str, Any] = {"tool": "fold scores", "winner": first._winner(), "n_folds": first.n_folds}
-        size.insert(0, count(len(found.first), "fold"))
-    else:
-        about = {"tool": found.tool, "winner": first._winner(), "n_rows": first.n_samples}
-        size.insert(0, count(first.n_samples, "row"))
-        size += [f"{first.n_repeats} repeats"] if first.n_repeats > 1 else []
+    about = {"tool": "fold scores" if by_fold else found.tool, "winner": first._winner()}
+    about |= {"n_folds": first.n_folds} if by_fold else {"n_rows": first.n_samples}
     about["n_configurations"] = first.n_configurations
+    size = [count(len(found.first), "fold") if by_fold else count(first.n_samples, "row")]
+    size.append(count(first.n_configurations, "configuration"))
+    if not by_fold and first.n_repeats > 1:
+        size.append(f"{first.n_repeats} repeats")
     rows = [("winner", first._winner())]
     if first.n_configurations > 1:
         rows.append(("tuning", first.gain_over(int(first.configurations[0])).sentence()))
     rows.append(("read as", f"{about['tool']}: {', '.join(size)}"))
-    if not isinstance(found, FoldScores) and settings.aggregate != "fold":
+    if not by_fold and settings.aggregate != "fold":
         rows.append(("", "plain CV pools the folds; most tools print the mean over folds, which can differ"))
-    return _show(screen, estimates, [*notes, *first.notes, *warned], about, rows)
+    return estimates, [*notes, *first.notes, *warned], about, rows
 
 
-def _show(
-    screen: Screen,
-    estimates: Mapping[str, Estimate],
-    notes: Sequence[Note],
-    about: Mapping[str, Any],
-    rows: list[tuple[str, str]],
-) -> int:
-    """Print the scores, the first with what else is to know."""
-    notes = list(dict.fromkeys(notes))
-    scores = [Score.of(estimate) for estimate in estimates.values()]
-    if screen.json:
-        screen.result({
-            **about, "score": asdict(scores[0]), "others": [asdict(score) for score in scores[1:]],
-            "warnings": [note.to_dict() for note in notes],
-        })  # fmt: skip
-        return DONE
-    if screen.talks:
-        screen.notes(notes)
-    for score in scores:
-        screen.facts([*honest(score), *(rows if score is scores[0] and not screen.quiet else [])])
-    return DONE
-
-
-def _again(screen: Screen, given: dict[str, Any], settings: Settings) -> int:
+def _of_run(given: dict[str, Any], settings: Settings) -> Answer:
     """Judge a finished run by other metrics, at the winner that it chose."""
     others = [name.replace("_", "-") for name in given["asked"] if name not in ("metric", "positive", "jobs")]
     if others:
         raise SoberError("E808", f"{given['predictions']} is a run, which knows its own --{others[0]}. Leave it out.")
-    folder = RunFolder(given["predictions"]).check()
+    folder = RunFolder(Path(given["predictions"])).check()
     with noted() as warned:
         results, found = judge_again(folder, settings.metric, settings.positive, given["jobs"])
     about = {
@@ -111,4 +102,4 @@ def _again(screen: Screen, given: dict[str, Any], settings: Settings) -> int:
         "n_configurations": results.n_configurations,
     }  # fmt: skip
     rows = [("winner", f"{results.winner}; chosen by {results.score.metric}, as in the run")]
-    return _show(screen, found, [*warned, *(note for one in found.values() for note in one.notes)], about, rows)
+    return found, [*warned, *(note for one in found.values() for note in one.notes)], about, rows

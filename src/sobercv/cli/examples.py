@@ -9,7 +9,6 @@ from typing import Any
 
 from ..errors import SoberError
 from ..runs.folder import read_file, write_file
-from .exit_code import DONE
 from .screen import Screen
 
 
@@ -79,7 +78,7 @@ TABLES: dict[str, tuple[Callable[[], bytes], str, str]] = {
 }  # fmt: skip
 
 
-def example(given: dict[str, Any]) -> int:
+def example(given: dict[str, Any]) -> None:
     """Write a table, and say what to try on it."""
     name = given["name"]
     if name not in TABLES:
@@ -92,7 +91,6 @@ def example(given: dict[str, Any]) -> int:
     screen = Screen(given)
     screen.say(f"{path}: {what}")
     screen.say(f"Try: {command.format(path)}")
-    return DONE
 
 
 def _amount(number: float, decimals: int = 1) -> str:

@@ -16,6 +16,7 @@ from ..runs.prepare import Prepared, begin, prepare
 from ..runs.record import RESULTS, Begun, RunRecord
 from ..search.progress import Bars, Lines
 from ..tables import Settings
+from ..training import Event, SearchEnded
 from . import BEGAN
 from .exit_code import BAD, DONE, signal_of, tell
 from .screen import Screen, honest
@@ -30,7 +31,8 @@ STOPPED = {
 def fit(given: dict[str, Any]) -> int:
     """Begin a run."""
     screen, folder = Screen(given), given["folder"]
-    prepared = _prepared(screen, Settings(**given["asked"]))
+    with screen.waiting("reading and checking the table"):
+        prepared = prepare(Settings(**given["asked"]))
     with folder.locked():
         folder.check_free(given["overwrite"])
         folder.empty()
@@ -49,13 +51,15 @@ def resume(given: dict[str, Any]) -> int:
                 f"--repeats must be {before.settings.repeats} or more, which the run has already; got "
                 f"{settings.repeats}. For fewer repeats begin a new run with sober fit.",
             )
-        return _run(screen, given, begin(folder, _prepared(screen, settings, before.sha256)))
+        with screen.waiting("reading and checking the table"):
+            prepared = prepare(settings, before.sha256)
+        return _run(screen, given, begin(folder, prepared))
 
 
 extend = resume
 
 
-def report(given: dict[str, Any]) -> int:
+def report(given: dict[str, Any]) -> None:
     """Show the result of a run and write its report again, or write its tables."""
     from ..report.html import to_html
     from ..report.tables import to_format
@@ -65,7 +69,7 @@ def report(given: dict[str, Any]) -> int:
     if given["format"] is not None:
         text = to_format(record.summary, given["format"])
         write_file(output, text) if output is not None else sys.stdout.write(text)
-        return DONE
+        return
     try:
         page = to_html(record.summary)
     except Exception as error:  # numbers that fit the schema and yet make no picture were edited
@@ -78,34 +82,28 @@ def report(given: dict[str, Any]) -> int:
     show(screen, record, folder)
     if output is not None:
         screen.say(f"Written: {output}")
-    return DONE
-
-
-def _prepared(screen: Screen, settings: Settings, sha256: str | None = None) -> Prepared:
-    with screen.waiting("reading and checking the table"):
-        prepared = prepare(settings, sha256)
-        prepared.plan  # noqa: B018 - errors end the run here, before a folder is made
-    return prepared
 
 
 def _run(screen: Screen, given: dict[str, Any], prepared: Prepared) -> int:
     planned, folder = prepared.plan, given["folder"]
-    race: Any = None
+    listeners: list[Any] = []
     if screen.talks:
         screen.notes(f for f in prepared.findings if f.severity != "suggestion")
         size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.preset.n_configurations, 'configuration')}"
         screen.say(f"{size}, at most {planned.n_fits:,} fits. Ctrl-C stops and keeps what is done.", "dim")
-        race = Bars(screen.err) if screen.err.is_terminal else Lines(sys.stderr)
-        clear = getattr(race, "close", lambda: None)
+        race: Any = Bars(screen.err) if screen.err.is_terminal else Lines(sys.stderr)
 
-        def judging() -> None:
-            clear()
-            screen.phase("judging the winner in bootstrap samples")
+        def judging(event: Event) -> None:
+            if isinstance(event, SearchEnded):
+                if screen.err.is_terminal:
+                    race.close()
+                screen.phase("judging the winner in bootstrap samples")
 
-        race.close = judging  # called when the race is over
+        listeners += [race, judging]
     how_much = "none" if given["no_report"] else "fast" if given["fast"] else "full"
     try:
-        results = execute(prepared, folder, Deadline(prepared.settings.max_time, BEGAN), how_much, race, screen.phase)
+        deadline = Deadline(prepared.settings.max_time, BEGAN)
+        results = execute(prepared, folder, deadline, how_much, listeners, screen.phase)
     except KeyboardInterrupt as interrupt:
         number, word = signal_of(interrupt)
         tell(f"{word}; every finished fit is saved. Go on with: sober resume {folder.path}")
@@ -119,7 +117,7 @@ def _run(screen: Screen, given: dict[str, Any], prepared: Prepared) -> int:
         tell(f"{cause} before one fold was complete; every fit is saved. {hint}")
         return BAD if error.code == "E604" else 128 + number
     finally:
-        screen.done()
+        screen.status.stop()
     show(screen, results, folder)
     if results.stopped == "finished":
         return DONE
@@ -133,10 +131,9 @@ def show(screen: Screen, results: RunRecord, folder: RunFolder) -> None:
     if screen.json:
         screen.result({**results.headline(), "folder": str(folder.path)})
         return
-    if screen.talks:
-        screen.notes(results.warnings)
-        if results.stopped in STOPPED:
-            screen.say(STOPPED[results.stopped], "yellow")
+    screen.notes(results.warnings)
+    if results.stopped in STOPPED:
+        screen.say(STOPPED[results.stopped], "yellow")
     rows = honest(results.score)
     if not screen.quiet:
         out = "failed or not reached" if results.stopped == "max_seconds" else "failed"

@@ -9,18 +9,16 @@ from typing import Any
 from ..report.tables import spreadsheet_cell
 from ..report.words import count
 from ..runs.folder import write_file
-from ..runs.predict import predict as predicted
-from .exit_code import DONE
+from ..runs.model import predict as predicted
 from .screen import Screen
 
 
-def predict(given: dict[str, Any]) -> int:
+def predict(given: dict[str, Any]) -> None:
     """Write predictions as CSV, or as the suffix of the output says, and say what they are."""
     output, screen = given["output"] and Path(given["output"]), Screen(given)
     found = predicted(given["folder"], given["data"], given["sheet"], given["threshold"], given["at"] or ())
     frame = found.frame
-    if screen.talks:
-        screen.notes(found.notes)
+    screen.notes(found.notes)
     if output is not None and output.suffix == ".parquet":
         write_file(output, lambda file: frame.to_parquet(file, index=False))
     else:
@@ -54,4 +52,3 @@ def predict(given: dict[str, Any]) -> int:
     screen.say(f"{count(len(frame), 'row')} predicted{counts}{meaning}")
     where = "to standard output" if output is None else str(output)
     screen.say(f"Written: {where}, columns {', '.join(map(str, frame.columns))}")
-    return DONE

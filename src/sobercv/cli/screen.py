@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json as json_
+import json
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,13 +39,11 @@ class Screen:
         self.talks = not (self.json or self.quiet)  # whether there is anything to say beside the result
         self.out = Console(highlight=False, markup=False, emoji=False)
         self.err = _Aside(stderr=True, highlight=False, markup=False, emoji=False)
-        self._status = self.err.status("")
+        self.status = self.err.status("")  # the line of the present phase, in a terminal
 
-    # ---- the result ------------------------------------------------------------------------------------------------
     def result(self, values: Any) -> None:
-        """Print JSON."""
-        text = json_.dumps(values, indent=2, ensure_ascii=True, allow_nan=False)
-        sys.stdout.write(text + "\n")
+        """Print a result as JSON."""
+        sys.stdout.write(json.dumps(values, indent=2, allow_nan=False) + "\n")
 
     def facts(self, rows: Sequence[tuple[str, str | Text]], title: str = "") -> None:
         """Print labels and texts, the result of a command."""
@@ -53,22 +51,21 @@ class Screen:
         grid.add_column(no_wrap=True, style="dim")
         grid.add_column(overflow="fold")
         for label, text in rows:
-            grid.add_row(label, text if isinstance(text, Text) else safe(text))
+            grid.add_row(label, text if isinstance(text, Text) else Text(one_line(text)))
         if title:
             self.out.print(Text(title, "bold"))
         self.out.print(Padding(grid, (0, 0, 0, 2 if title else 0), expand=False))
 
-    # ---- beside it -------------------------------------------------------------------------------------------------
-    def notes(self, found: Iterable[Note]) -> None:
-        """Print what checks and searches have seen."""
+    def notes(self, found: Iterable[Note], always: bool = False) -> None:
+        """Print what checks and searches have seen, beside the result; `always`: although only the result is wanted."""
         grid = Table.grid(padding=(0, 1))
         grid.add_column(no_wrap=True, width=4)
         grid.add_column(no_wrap=True, width=10)
         grid.add_column(overflow="fold")
         for note in found:
             style = STYLES[note.severity]
-            grid.add_row(Text(note.code, style), Text(note.severity, style), safe(note.text))
-        if grid.row_count:
+            grid.add_row(Text(note.code, style), Text(note.severity, style), Text(one_line(note.text)))
+        if grid.row_count and (self.talks or always):
             self.err.print(grid)
 
     def say(self, text: str, style: str = "") -> None:
@@ -79,31 +76,20 @@ class Screen:
     def phase(self, text: str) -> None:
         """Say what goes on now: a line that moves in a terminal, and one that stays elsewhere."""
         if self.talks and self.err.is_terminal:
-            self._status.update(text)
-            self._status.start()
+            self.status.update(text)
+            self.status.start()
         else:
             self.say(text, "dim")
-
-    def done(self) -> None:
-        """Take the line of the present phase away."""
-        self._status.stop()
 
     def waiting(self, text: str) -> AbstractContextManager[Any]:
         """Say what goes on inside where there is a terminal, and nothing elsewhere."""
         return self.err.status(text) if self.talks else nullcontext()
 
 
-def safe(text: str) -> Text:
-    """Give text in which nothing is an order to the terminal."""
-    return Text(one_line(text))
-
-
 def honest(score: Score) -> list[tuple[str, str | Text]]:
     """Write the honest number beside the one that plain cross-validation claims."""
     value = Text(score.honest, "bold green")
     if score.interval is not None:
-        level = 100 * score.level
-        value.append(f"   {level:g} % interval {score.ends}", "not bold")
-    claim = Text(score.claim, "dim")
-    claim.append(f"   what plain cross-validation claims ({score.off_by})", "dim")
+        value.append(f"   {100 * score.level:g} % interval {score.ends}", "not bold")
+    claim = Text(f"{score.claim}   what plain cross-validation claims ({score.off_by})", "dim")
     return [("metric", score.label), ("honest score", value), ("plain CV", claim)]

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 import signal
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -19,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import PlannedSearch
 from ..errors import Note
 from ..inference import Estimate
 from ..report.evidence import positive_of
@@ -66,27 +64,27 @@ EFFECT_SECONDS, EFFECT_SHARE = 20.0, 0.2
 CHART_SECONDS = 3e-4
 
 
+@dataclass(frozen=True)
 class Deadline:
-    """The end of a command, so many seconds (default: never) after it began, by `time.monotonic` (default: now)."""
+    """The end of a command, so many seconds (None: never) after it began, by `time.monotonic` (default: now)."""
 
-    def __init__(self, seconds: float | None = None, began: float | None = None) -> None:
-        self.seconds = math.inf if seconds is None else seconds
-        self._end = self.seconds + (monotonic() if began is None else began)
+    seconds: float | None = None
+    began: float = field(default_factory=monotonic)
 
     def left(self, share: float = 1.0) -> float:
         """Seconds until the end, or a share of them; 0 after it, infinite where there is none."""
-        return max(0.0, share * (self._end - monotonic()))
+        return math.inf if self.seconds is None else max(0.0, share * (self.began + self.seconds - monotonic()))
 
     def for_training(self) -> float | None:
         """Seconds that the race may take, so that the rest gets its share; None where there is no end."""
-        if self.seconds == math.inf:
+        if self.seconds is None:
             return None
         left = self.left()
         after = min(AFTER_SHARE * left, AFTER_SECONDS + AFTER_LONG * left)
         # Where hardly any time is left, half of the tolerance goes to the first fits: a number is worth more than the
         # rest. A search refuses zero; it ends at once either way.
         tolerance = max(LATE_SECONDS, LATE_SHARE * self.seconds)
-        return max(left - after, min(FIRST_FITS, self._end - monotonic() + tolerance / 2), 0.001)
+        return max(left - after, min(FIRST_FITS, self.began + self.seconds - monotonic() + tolerance / 2), 0.001)
 
 
 def execute(
@@ -94,13 +92,13 @@ def execute(
     folder: RunFolder,
     deadline: Deadline,
     report: str = "full",
-    on_event: Callable[[Any], object] | None = None,
+    on_event: Any = None,
     on_phase: Callable[[str], object] = lambda words: None,
 ) -> RunRecord:
     """Train, judge, train the final model, and write everything down; the folder is locked.
 
-    `report`: "full", "fast" (without charts and the importance of columns) or "none". `on_event` is called with the
-    events of the race, `on_phase` with what begins after it.
+    `report`: "full", "fast" (without charts and the importance of columns) or "none". `on_event`: listeners of the
+    race; `on_phase` is called with what begins after it.
     """
     import pyarrow.parquet as parquet
 
@@ -116,11 +114,10 @@ def execute(
     notes += [note for note in summary.notes if note.code in AFTER_THE_RUN]
     on_phase("writing the files")
     record = record_of(search, prepared, summary, notes)
-    table, has_model = long_table(search.predictions_, prepared.data.rows), record.model is not None
-    folder.write(FILE, lambda file: parquet.write_table(table, file))
+    folder.write(FILE, partial(parquet.write_table, long_table(search.predictions_, prepared.data.rows)))
     # What is not written now is removed: it belongs to an earlier result.
-    folder.write(model.MODEL, model.packed(search.best_estimator_) if has_model else None)
-    folder.write("refit.py", SCRIPT if has_model else None)
+    folder.write(model.MODEL, model.packed(search.best_estimator_) if record.model else None)
+    folder.write("refit.py", SCRIPT if record.model else None)
     folder.write("METHODS.md", methods(record))
     folder.write("report.html", None if report == "none" else to_html(record.summary))
     folder.write_record(RESULTS, record)
@@ -128,10 +125,7 @@ def execute(
 
 
 def tune(
-    prepared: Prepared,
-    store: Path | None = None,
-    deadline: Deadline | None = None,
-    on_event: Callable[[Any], object] | None = None,
+    prepared: Prepared, store: Path | None = None, deadline: Deadline | None = None, on_event: Any = None
 ) -> BBCSearchCV:
     """Tune and judge, without a final model; `store` keeps every fit, and training gets its share of the time."""
     planned, settings, data = prepared.plan, prepared.settings, prepared.data
@@ -240,7 +234,7 @@ def summarize_run(
 
 def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Note]) -> RunRecord:
     """Put everything together; the search is fitted, with or without a final model."""
-    status, families = [row.status for row in summary.configurations], _families(prepared.plan)
+    status, families = [row.status for row in summary.configurations], _families(prepared.plan.preset.configurations)
     table, facts, curve = search.predictions_, None, None
     if hasattr(search, "best_estimator_"):
         if table.task == "survival":  # by the winner's risks of rows that it was not trained on
@@ -282,28 +276,25 @@ def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Not
     )
 
 
-def _families(planned: PlannedSearch) -> dict[str, str]:
+def _families(configurations: Iterable[Any]) -> dict[str, str]:
     """Write each kind of model with what was tried: ridge logistic regression (8; C 0.001 to 100)."""
-    sizes = Counter[str]()
-    values: dict[str, dict[str, list[Any]]] = {}
-    for params in (dict(configuration.params) for configuration in planned.preset.configurations):
-        if MODEL in params:
-            sizes[family := family_of(params.pop(MODEL))] += 1
-            tried = values.setdefault(family, {})
-            for name, value in params.items():
-                if name != SELECT and isinstance(value, (int, float, str, NoneType)):
-                    last = name.rpartition("__")[2]
-                    tried.setdefault(PARAMETERS.get(last, last), []).append(value)
+    tried: dict[str, list[dict[str, Any]]] = {}  # by family, the parameters of its configurations
+    for configuration in configurations:
+        given = {n.rpartition("__")[2]: v for n, v in configuration.params.items() if n not in (MODEL, SELECT)}
+        if MODEL in configuration.params:
+            tried.setdefault(family_of(configuration.params[MODEL]), []).append(given)
     found = {}
-    for family, n in sizes.items():
-        told = ""
-        for name, tried_values in values[family].items():
-            distinct: list[Any] = list(dict.fromkeys(tried_values))
-            told += f"{', ' if told else '; '}{name} "
-            if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in distinct):
-                low, high = min(distinct), max(distinct)
-                told += f"{low:.4g}" + (f" to {high:.4g}" if low != high else "")
+    for family, listed in tried.items():
+        values: dict[str, dict[Any, None]] = {}  # by parameter, each once
+        for name, value in (each for given in listed for each in given.items()):
+            if isinstance(value, (int, float, str, NoneType)):
+                values.setdefault(PARAMETERS.get(name, name), {})[value] = None
+        told = []
+        for name, distinct in values.items():
+            if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in distinct):
+                ends = f"{min(distinct):.4g}", f"{max(distinct):.4g}"
+                told.append(f"{name} {' to '.join(dict.fromkeys(ends))}")
             else:
-                told += " or ".join(map(str, distinct))
-        found[family] = f"{family} ({n}{told})"
+                told.append(f"{name} {' or '.join(map(str, distinct))}")
+        found[family] = f"{family} ({len(listed)}{'; ' * bool(told)}{', '.join(told)})"
     return found

@@ -9,9 +9,11 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkstemp
 from typing import Any, BinaryIO, TypeVar
@@ -28,6 +30,10 @@ FILES = frozenset({
     SETTINGS, "run.sqlite", "results.json", "report.html", "METHODS.md", "model.skops", "predictions.parquet",
     "refit.py", "data.csv", "data.xlsx", "data.parquet", "data.arrow",
 })  # fmt: skip
+#: These names, and those that SQLite makes of its own.
+OURS = re.compile(rf"{'|'.join(map(re.escape, FILES))}|run\.sqlite.*", re.S)
+#: What a file is called while it is written; a killed process leaves it behind.
+PART = re.compile(r"\.sober-.*\.part", re.S)
 #: The layout of a run folder; another one is refused.
 FORMAT = 4
 #: The disk's fault, not that of the path.
@@ -80,11 +86,6 @@ def is_ordinary(path: Path) -> bool:
     return True
 
 
-def is_part(name: str) -> bool:
-    """Whether a file is one that was being written; a killed process leaves it behind."""
-    return name.startswith(".sober-") and name.endswith(".part")
-
-
 def _not_written(path: Path, error: OSError | ValueError) -> SoberError:
     """Say which file could not be written, and why."""
     reason = getattr(error, "strerror", None) or str(error)
@@ -93,12 +94,11 @@ def _not_written(path: Path, error: OSError | ValueError) -> SoberError:
     return SoberError("E809", f"{str(path)!r} cannot be written: {reason}. Name another place with -o.")
 
 
+@dataclass(frozen=True)
 class RunFolder:
     """The folder of a run."""
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        self._name = repr(str(path))
+    path: Path
 
     def __truediv__(self, name: str) -> Path:
         return self.path / name
@@ -108,10 +108,10 @@ class RunFolder:
         """Refuse a place that holds anything, unless a run there may be written over; change nothing."""
         inside = self._inside()
         if inside and SETTINGS not in inside:
-            raise SoberError("E809", f"{self._name} is not empty and holds no run. Name another folder with -o.")
+            raise SoberError("E809", f"{str(self.path)!r} is not empty and holds no run. Name another folder with -o.")
         if inside and not overwrite:
             hint = f"Go on with: sober resume {self.path}, or write over it with --overwrite."
-            raise SoberError("E809", f"{self._name} already holds a run. {hint}")
+            raise SoberError("E809", f"{str(self.path)!r} already holds a run. {hint}")
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -122,7 +122,7 @@ class RunFolder:
             is_ordinary(self / LOCK)
             lock.acquire()
         except Timeout:
-            text = f"Another run is writing to {self._name}. Wait until it ends, or name another folder."
+            text = f"Another run is writing to {str(self.path)!r}. Wait until it ends, or name another folder."
             raise SoberError("E501", text) from None
         except NotImplementedError:  # the file system has no locks: the run goes on without
             pass
@@ -136,7 +136,7 @@ class RunFolder:
     def empty(self) -> None:
         """Remove the files of an earlier run, and nothing else; only where the folder is locked."""
         for name in os.listdir(self.path):
-            if name in FILES or name.startswith("run.sqlite") or (is_part(name) and not (self / name).is_symlink()):
+            if OURS.fullmatch(name) or (PART.fullmatch(name) and not (self / name).is_symlink()):
                 (self / name).unlink(missing_ok=True)
 
     def check(self) -> RunFolder:
@@ -144,31 +144,29 @@ class RunFolder:
         inside = self._inside()
         if not inside and not self.path.is_dir():
             hint = f"Make one with: sober fit ... -o {self.path}"
-            raise SoberError("E809", f"There is no run folder {self._name}. {hint}")
+            raise SoberError("E809", f"There is no run folder {str(self.path)!r}. {hint}")
         if SETTINGS not in inside:
-            raise SoberError("E809", f"{self._name} holds no run of sober. Name the folder that `sober fit` wrote.")
+            hint = "Name the folder that `sober fit` wrote."
+            raise SoberError("E809", f"{str(self.path)!r} holds no run of sober. {hint}")
         return self
 
     def _inside(self) -> list[str]:
         """List what is in the folder, without traces of killed processes; refuse links and devices among its files."""
+        if os.path.islink(self.path):
+            real = os.path.realpath(self.path)
+            raise SoberError("E809", f"{str(self.path)!r} is a link to {real!r}. Name that folder itself.")
+        if os.path.exists(self.path) and not os.path.isdir(self.path):
+            raise SoberError("E809", f"{str(self.path)!r} is a file. Name a folder with -o.")
         try:
-            kind = os.lstat(self.path).st_mode
-            if stat.S_ISLNK(kind):
-                real = os.path.realpath(self.path)
-                raise SoberError("E809", f"{self._name} is a link to {real!r}. Name that folder itself.")
-            if not stat.S_ISDIR(kind):
-                raise SoberError("E809", f"{self._name} is a file. Name a folder with -o.")
             found = os.listdir(self.path)
         except FileNotFoundError:
             return []
-        except SoberError:
-            raise
         except (OSError, ValueError) as error:
             raise _not_written(self.path, error) from None
         for name in found:
-            if name in FILES or name.startswith("run.sqlite"):
+            if OURS.fullmatch(name):
                 is_ordinary(self / name)
-        return [name for name in found if name != LOCK and not is_part(name)]
+        return [name for name in found if name != LOCK and not PART.fullmatch(name)]
 
     # ---- one file --------------------------------------------------------------------------------------------------
     def write(self, name: str, content: bytes | str | Callable[[BinaryIO], object] | None) -> None:
@@ -191,12 +189,12 @@ class RunFolder:
         raw = read_file(self / name)
         if raw is None:
             hint = f"Write: sober resume {self.path}"
-            raise SoberError("E809", f"{self._name} lacks {name}: the run is not finished. {hint}")
+            raise SoberError("E809", f"{str(self.path)!r} lacks {name}: the run is not finished. {hint}")
         try:
             values = json.loads(raw, parse_constant=_refuse)
             if isinstance(values, dict) and values.get("format") != FORMAT:
                 raise SoberError(
-                    "E809", f"{self._name} was written by another release of sober, which lays its files out "
+                    "E809", f"{str(self.path)!r} was written by another release of sober, which lays its files out "
                     "differently. Run sober fit again.",
                 )  # fmt: skip
             return msgspec.convert(values, kind)

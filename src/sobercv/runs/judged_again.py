@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from .. import metrics
@@ -13,7 +14,7 @@ from ..inference.tables import open_table
 from ..predictions import Predictions
 from ..targets import task_name
 from .folder import RunFolder
-from .predictions_file import stored_predictions
+from .predictions_file import FILE, stored_predictions
 from .prepare import judging
 from .record import RESULTS, RunRecord
 
@@ -43,13 +44,20 @@ def judge_again(
                 "may have selected another winner. Leave --positive out, or run sober fit with --positive "
                 f"{label}.",
             )
-    table = stored_predictions(folder, task_name(results.data["task"]), label)
-    for metric in asked.values():
-        metric.check_target(table.target)
-        _check_kept(metric, table)
-    found = corrected(open_table(table, Question.ask(list(asked.values()), n_jobs=jobs, **judging(settings))))
-    if not any(row.is_winner and row.index == found[own[0]].winner for row in results.summary.configurations):
-        raise folder.damaged(RESULTS, "its winner is not that of predictions.parquet")
+    try:
+        table = stored_predictions(folder / FILE, task_name(results.data["task"]), label)
+        for metric in asked.values():
+            metric.check_target(table.target)
+            _check_kept(metric, table)
+        found = corrected(open_table(table, Question.ask(list(asked.values()), n_jobs=jobs, **judging(settings))))
+    except (SoberError, MemoryError):
+        raise
+    except Exception as error:  # a table that was edited may hold anything
+        raise folder.damaged(FILE, f"it cannot be read, {type(error).__name__}") from error
+    first = found[own[0]]
+    winners = [row.index for row in results.summary.configurations if row.is_winner]
+    if first.winner not in winners or not math.isclose(first.naive, results.score.naive, rel_tol=1e-6, abs_tol=1e-9):
+        raise folder.damaged(RESULTS, f"its winner or its score is not that of {FILE}")
     return results, {metric.name: found[metric.name] for metric in wanted}
 
 

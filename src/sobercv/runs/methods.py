@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ..inference.intervals import CROSS_VALIDATED
 from ..report.notes import LIMITATIONS
 from ..report.words import between, clean, count, md, metric_label, number, within
@@ -98,7 +100,7 @@ def _outcome(record: RunRecord) -> str:
         return f"The outcome was the time to an event ({names}); the event was observed in {seen} of {rows}. {times}"
     if "classes" not in data:
         return f"The outcome was {names} ({record.summary.data['Target']}), in {rows}."
-    sizes = sorted(data["classes"].items(), key=lambda each: -each[1])
+    sizes = Counter(data["classes"]).most_common()
     shown = ", ".join(f"{_name(label)}: {n:,} ({100 * n / data['rows']:.1f} %)" for label, n in sizes[:6])
     return f"The outcome was {names} ({shown}{' and others' if len(sizes) > 6 else ''}), in {rows}."
 

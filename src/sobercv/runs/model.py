@@ -1,13 +1,25 @@
-"""The final model in a file of skops: unlike a pickle, reading it executes no code but that of known types."""
+"""The final model of a run: written as a file of skops, read without executing code, and asked for predictions.
+
+Unlike a pickle, such a file holds nothing that runs when it is read. New rows are read as the table of the run was.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED
 
-from ..errors import SoberError
+import msgspec
+import numpy as np
+
+from ..errors import Note, SoberError
+from ..tables import Settings, read
 from .folder import RunFolder, read_file
+from .predictions_file import column_of
+from .record import ModelFacts, RunRecord
 
 MODEL = "model.skops"
 #: What pipelines of the presets are made of beside the types that skops trusts itself. Private names change with
@@ -53,3 +65,116 @@ def load(folder: RunFolder) -> Any:
             "E810", f"{path} cannot be loaded with the versions installed here ({type(error).__name__}). Compare them "
             "with those in results.json.",
         ) from error  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """Predictions of new rows."""
+
+    frame: Any  # --id and --group, `.row`, then `.pred` and more; see `_predicted`
+    meaning: str  # which label is given when, or which risk is the greater
+    notes: tuple[Note, ...]  # what in the new rows did not fit the rows of training
+
+
+def predict(
+    folder: RunFolder,
+    source: str | Path,
+    sheet: str | None = None,
+    threshold: float | None = None,
+    times: Sequence[float] = (),
+) -> Predicted:
+    """Predict new rows.
+
+    `threshold`: the positive one of two classes is predicted from this probability on (default: as the run tuned it, or
+    the likeliest class). `times`: when the probability of survival is wanted.
+    """
+    record = RunRecord.read(folder)
+    facts, task = record.model, record.data["task"]
+    if facts is None:
+        raise SoberError("E809", f"The run has no final model. Write: sober resume {folder.path}")
+    if threshold is not None and (facts.positive is None or not 0 < threshold < 1):
+        raise SoberError(
+            "E808", "--threshold is a probability between 0 and 1, for models of two classes; got "
+            f"{threshold:g} for a {task} target.",
+        )  # fmt: skip
+    for time in times:
+        if facts.survival is None:
+            raise SoberError("E808", f"--at is for survival times; this run predicts a {task} target.")
+        if not 0 < time <= facts.survival.last:
+            raise SoberError(
+                "E808", f"--at must lie above 0 and be no more than {facts.survival.last:g}, the longest time in "
+                f"training; got {time:g}.",
+            )  # fmt: skip
+    model, columns = load(folder), list(facts.columns)
+    copied = [name for name, column in record.schema.columns.items() if column.role in ("id", "group")]
+    known = {name: column for name, column in record.schema.columns.items() if name in {*columns, *copied}}
+    table = read(source, Settings(sheet=sheet), schema=msgspec.structs.replace(record.schema, columns=known))
+    frame = table.frame
+    missing = [name for name in columns if name not in frame.columns]
+    if missing:
+        some = ", ".join(repr(n[:40]) for n in missing[:3]) + (" and more" if len(missing) > 3 else "")
+        raise SoberError("E804", f"The new rows lack {len(missing)} of {len(columns)} columns: {some}. Add them.")
+    try:
+        if facts.classes:
+            found, meaning = _classes(model, frame[columns], facts, threshold)
+        else:
+            found, meaning = _numbers(model, frame[columns], facts, times)
+    except SoberError:
+        raise
+    except Exception as error:  # any model may raise anything
+        said = " ".join(str(error).split())[:200].rstrip(".")
+        raise SoberError(
+            "E804", f"The model cannot take the new rows ({type(error).__name__}: {said}). Give rows like those of "
+            "training.",
+        ) from error  # fmt: skip
+    found.insert(0, ".row", np.arange(1, len(found) + 1))
+    for name in reversed([name for name in copied if name in frame.columns]):
+        if name in found.columns:
+            hint = "Rename it in the new rows, or leave it out."
+            raise SoberError("E804", f"{name!r} is the name of a column of predictions. {hint}")
+        found.insert(0, name, frame[name].to_numpy())
+    return Predicted(found, meaning, table.notes)
+
+
+def _numbers(model: Any, X: Any, facts: ModelFacts, times: Sequence[float]) -> tuple[Any, str]:
+    """Return `.pred` and, at times of survival, `.pred_survival_<time>`; and what they mean."""
+    import pandas as pd
+
+    found = pd.DataFrame({".pred": model.predict(X)})
+    if facts.survival is None:
+        return found, ""
+    for time in times:
+        found[f".pred_survival_{time:g}"] = facts.survival.survival(found[".pred"], time)
+    given = "; .pred_survival_ is the probability of no event until then" if times else ""
+    return found, f"the greater .pred (the risk), the earlier the event{given}"
+
+
+def _classes(model: Any, X: Any, facts: ModelFacts, threshold: float | None) -> tuple[Any, str]:
+    """Return `.pred_class`, and `.pred_<class>` or `.score` where the model has them; and how the class was decided."""
+    import pandas as pd
+
+    found = pd.DataFrame({".pred_class": model.predict(X)})
+    if hasattr(model, "predict_proba"):
+        chances = model.predict_proba(X)
+        found = found.assign(**{column_of(label): chances[:, k] for k, label in enumerate(model.classes_)})
+        if facts.positive is None:
+            return found, "the likeliest class, by the model's own rule"
+        tuned = 0.5 if facts.threshold is None else facts.threshold
+        if threshold is not None:
+            (other,) = (label for label in facts.classes if label != facts.positive)
+            is_positive = found[column_of(facts.positive)].to_numpy() >= threshold
+            found[".pred_class"] = np.where(is_positive, facts.positive, other)
+        limit = tuned if threshold is None else threshold
+        return found, f'"{facts.positive}" where its probability is {limit:g} or more'
+    if threshold is not None:
+        raise SoberError(
+            "E808", "The model of this run gives no probabilities, so leave --threshold out. A run with "
+            "neg_log_loss among its metrics has them.",
+        )  # fmt: skip
+    rule = "the likeliest class, by the model's own rule; it gives no probabilities, but a run with neg_log_loss among "
+    rule += "its metrics would"
+    if len(facts.classes) == 2 and hasattr(model, "decision_function"):
+        is_turned = facts.positive == model.classes_[0]  # models score the second of their two classes
+        found[".score"] = (-1 if is_turned else 1) * model.decision_function(X)
+        rule += f'; the greater .score, the more like "{model.classes_[0 if is_turned else 1]}"'
+    return found, rule

@@ -1,11 +1,13 @@
 """predictions.parquet: out-of-sample predictions as a long table, one row each, written and read again.
 
 The names of columns are those that tidymodels users know. Read again, all is as the run had it, but labels are text.
+MLflow gets the table, too, so that nothing here needs the packages of the command line.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,12 +16,16 @@ from ..containers import Array
 from ..predictions import Predictions
 from ..responses import time_of
 from ..targets import SURVIVAL, Target, TaskName
-from .folder import RunFolder
 
 FILE = "predictions.parquet"
 
 #: How columns of predictions and of decision values begin, and what the columns of groups and weights are called.
 PREDICTED, DECISION, GROUP, WEIGHT = ".pred", ".decision", ".group", ".weight"
+
+
+def column_of(label: Any, start: str = PREDICTED) -> str:
+    """Name the column of a class; a class called "class" keeps clear of `.pred_class`, which holds the labels."""
+    return f"{start}_{label}{'_' * (str(label) == 'class')}"
 
 
 def long_table(table: Predictions, rows: Array) -> Any:
@@ -31,10 +37,10 @@ def long_table(table: Predictions, rows: Array) -> Any:
     """
     import pyarrow as pa
 
-    finished, *left = (_rows_of(part, rows) for part in (table, *table.dropped))
+    parts = [_rows_of(part, rows) for part in (table, *table.dropped)]
     # What finishers do not have in common is not in the file; what a dropped configuration lacks is empty.
-    cut = [part.select([name for name in finished.column_names if name in part.column_names]) for part in left]
-    return pa.concat_tables([finished, *cut], promote_options="default").unify_dictionaries()
+    cut = [part.select([name for name in parts[0].column_names if name in part.column_names]) for part in parts]
+    return pa.concat_tables(cut, promote_options="default").unify_dictionaries()
 
 
 def _rows_of(table: Predictions, rows: Array) -> Any:
@@ -69,7 +75,7 @@ def _rows_of(table: Predictions, rows: Array) -> Any:
         else:
             start = DECISION if name == "decision_function" and "predict_proba" in table.responses else PREDICTED
             values = np.stack([1 - values, values], axis=1) if values.ndim == 1 else values  # the second of two classes
-            columns |= {f"{start}_{label}": values[:, k] for k, label in enumerate(labels)}
+            columns |= {column_of(label, start): values[:, k] for k, label in enumerate(labels)}
     truth = table.y[np.tile(sample, c)]
     if table.task == "survival":
         columns |= {"truth_time": truth["time"], "truth_event": truth["event"]}
@@ -78,18 +84,14 @@ def _rows_of(table: Predictions, rows: Array) -> Any:
     return pa.table(columns)
 
 
-def stored_predictions(folder: RunFolder, task: TaskName, positive: Any = None) -> Predictions:
-    """Read the out-of-sample predictions of a run, of finished configurations and dropped ones; `positive`: a class."""
-    import pyarrow as pa
+def stored_predictions(path: Path, task: TaskName, positive: Any = None) -> Predictions:
+    """Read the out-of-sample predictions of a run, of finished configurations and dropped ones; `positive`: a class.
+
+    What was edited raises anything.
+    """
     import pyarrow.parquet as parquet
 
-    try:
-        return _predictions(parquet.read_table(folder / FILE), task, positive)
-    except (pa.ArrowException, OSError, KeyError, ValueError, IndexError) as error:
-        raise folder.damaged(FILE, f"it cannot be read, {type(error).__name__}") from error
-
-
-def _predictions(table: Any, task: TaskName, positive: Any) -> Predictions:
+    table = parquet.read_table(path)
     rows, sample = np.unique(table[".row"].to_numpy(), return_inverse=True)
     sample = sample.reshape(-1)
     names, configuration = _codes(table[".config"])
@@ -147,10 +149,11 @@ def _responses(table: Any, target: Target, is_turned: bool) -> dict[str, Array]:
     if f"{PREDICTED}_class" in columns:
         codes = _codes(table[f"{PREDICTED}_class"])[1].astype(np.int8 if len(labels) < 128 else np.int32)
         found["predict"] = 1 - codes if is_turned else codes
-    for start, name in ((PREDICTED, "predict_proba"), (DECISION, "decision_function")):
-        if labels and {f"{start}_{label}" for label in labels} <= columns:
-            values = np.stack([table[f"{start}_{label}"].to_numpy() for label in labels], axis=1)
-            found[name] = values[:, 1] if len(labels) == 2 else values
+    for start, response in ((PREDICTED, "predict_proba"), (DECISION, "decision_function")):
+        named = [column_of(label, start) for label in labels]
+        if named and columns.issuperset(named):
+            values = np.stack([table[name].to_numpy() for name in named], axis=1)
+            found[response] = values[:, 1] if len(labels) == 2 else values
     return found
 
 

@@ -6,11 +6,10 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from .. import metrics
-from ..checks import PlannedSearch, check_dataset, plan_search
+from ..checks import check_dataset, plan_search
 from ..checks.planned_search import DEFAULT_METRICS
 from ..containers import Array
 from ..errors import Note, SoberError, SoberWarning
@@ -34,22 +33,10 @@ class Prepared:
     settings: Settings
     table: Table
     data: Dataset
-    findings: list[Note]  # errors among them forbid to begin
-    planned: PlannedSearch | None  # None where errors forbid to plan
+    facts: TableFacts  # what is in the table, as plain data
+    findings: list[Note]  # of the checks of the table
+    plan: Any  # the `PlannedSearch`; None where errors among the findings forbid to begin, and `sober check` looks on
     subgroups: dict[str, Array]  # by column, the subgroup of each row [N]
-
-    @property
-    def plan(self) -> PlannedSearch:
-        """The plan of a run that may begin; raises the first error of one that may not."""
-        if self.planned is None:
-            first = next(f for f in self.findings if f.severity == "error")
-            raise SoberError(first.code, first.text)
-        return self.planned
-
-    @cached_property
-    def facts(self) -> TableFacts:
-        """What is in the table, as plain data."""
-        return facts_of(self.table, self.data)
 
 
 def judging(settings: Settings) -> dict[str, Any]:
@@ -63,8 +50,11 @@ def judging(settings: Settings) -> dict[str, Any]:
     }
 
 
-def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
-    """Read the table, look at it, and plan; `sha256` is the fingerprint that the data must have."""
+def prepare(settings: Settings, sha256: str | None = None, must_run: bool = True) -> Prepared:
+    """Read the table, look at it, and plan.
+
+    `sha256` is the fingerprint that the data must have. `must_run`: raise the first error that the checks found.
+    """
     asked = [metrics.get(name) for name in settings.metric]  # a wrong one is reported before the table is read
     if settings.tune_threshold:
         if not asked:
@@ -103,8 +93,11 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
                 "into classes first.",
             )  # fmt: skip
     findings = check_dataset(data, cv=folds, notes=[*table.notes, *data.notes])
-    is_fit = not any(found.severity == "error" for found in findings)
-    return Prepared(settings, table, data, findings, plan_search(data, settings) if is_fit else None, subgroups)
+    errors = [found for found in findings if found.severity == "error"]
+    if errors and must_run:
+        raise SoberError(errors[0].code, errors[0].text)
+    plan = None if errors else plan_search(data, settings)
+    return Prepared(settings, table, data, facts_of(table, data), findings, plan, subgroups)
 
 
 def begin(folder: RunFolder, prepared: Prepared) -> Prepared:

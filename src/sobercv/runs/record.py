@@ -75,9 +75,9 @@ class RunRecord:
     format: int = FORMAT
 
     def __post_init__(self) -> None:
-        unknown = [note.code for note in self.warnings if note.code not in CODES]
+        unknown = [note.code for note in (*self.warnings, *self.findings) if note.code not in CODES]
         if unknown:
-            raise ValueError(f"`warnings` has a code {unknown[0][:10]!r} that does not exist")
+            raise ValueError(f"a note has a code {unknown[0][:10]!r} that does not exist")
         if not self.summary.scores:
             raise ValueError("`summary` has no score")
 

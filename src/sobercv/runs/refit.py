@@ -35,7 +35,7 @@ else:
 
 def refit(folder: str | Path, table: str | Path | None = None) -> tuple[Any, Dataset]:
     """Train the winner of a run again, on its table or another one; return the pipeline and what it was trained on."""
-    run = RunFolder(folder)
+    run = RunFolder(Path(folder))
     record = RunRecord.read(run)
     settings = record.settings
     data = assign(read(str(table or settings.data), settings, schema=record.schema).frame, settings)
