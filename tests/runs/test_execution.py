@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 
 from sobercv.errors import SoberError
+from sobercv.runs import fit
 from sobercv.runs.fit import Deadline, execute
 from sobercv.runs.prepare import prepare
 from sobercv.runs.record import RunRecord
@@ -57,6 +58,20 @@ def test_a_fast_report_has_no_importance_and_none_is_not_written(tmp_path):
     assert fast.score == full.score
     assert execute(ready, folder, Deadline(), "none").score == full.score
     assert names(folder) == ALWAYS | MODEL
+
+
+def test_a_chart_that_cannot_be_drawn_does_not_cost_the_run(tmp_path, monkeypatch):
+    def broken(*given):
+        raise ZeroDivisionError("no width")
+
+    monkeypatch.setattr(fit, "with_charts", broken)
+    ready = prepared(tmp_path)
+    folder, ready = begun_in(tmp_path, ready)
+    results = execute(ready, folder, Deadline())
+    noted = [note.text for note in results.summary.notes]
+    assert "Charts were left out: drawing them failed with ZeroDivisionError: no width." in noted
+    assert results.model is not None
+    assert names(folder) == ALWAYS | MODEL | {"report.html"}
 
 
 def test_who_ends_the_final_model_keeps_the_honest_number(tmp_path, monkeypatch):

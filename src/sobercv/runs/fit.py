@@ -214,10 +214,14 @@ def summarize_run(
         return finished(summary.with_notes([note]), search)
     on_phase("drawing the charts")
     if deadline.left() > CHART_SECONDS * search.predictions_.seen.sum():
-        summary = with_charts(summary, search, clean(settings.time or "time", 60))
-        for name, labels in prepared.subgroups.items():
-            found = subgroup_section(search, name, labels, name == settings.group)
-            summary = summary.with_section(found)
+        try:
+            drawn = with_charts(summary, search, clean(settings.time or "time", 60))
+            for name, labels in prepared.subgroups.items():
+                drawn = drawn.with_section(subgroup_section(search, name, labels, name == settings.group))
+            summary = drawn
+        except Exception as error:  # a chart that cannot be drawn must not cost the run
+            text = f"Charts were left out: drawing them failed with {type(error).__name__}: {clean(error, 160)}."
+            summary = summary.with_notes([Note("W704", text)])
     else:
         summary = summary.with_notes([Note("W704", "Charts were left out: the time limit was reached.")])
     n_columns = min(data.X.shape[1], MOST_COLUMNS)
