@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sobercv.errors import SoberError
+from sobercv.tables import Settings
 from sobercv.tables.column import CONVENTIONS, PLAIN, Marks, are_codes, conventions, without_limits
+from sobercv.tables.read_table import read
 
 COMMA, ENGLISH, GERMAN = Marks(","), Marks(".", ","), Marks(",", ".")
 CASES = [
@@ -83,3 +86,17 @@ def test_codes_are_digits_that_nobody_would_write_as_an_amount():
     assert are_codes(text(["05", "5"])), "the same number, written in two ways"
     assert not are_codes(text(["0.5", "007"]))
     assert not are_codes(text([]))
+
+
+def test_a_point_that_may_stand_between_thousands_is_not_guessed_at_in_new_rows(tmp_path):
+    """Training held whole numbers below a thousand only, in a file with decimal commas."""
+    rows = "".join(f"{100 + 7 * i};{i % 9},5;{i % 2}\n" for i in range(40))
+    (tmp_path / "old.csv").write_text(f"cells;crp;y\n{rows}")
+    schema = read(tmp_path / "old.csv", Settings(target="y")).schema
+    for cell, number in (("980", 980), ("12.5", 12.5), ("1.2500", 1.25)):
+        (tmp_path / "new.csv").write_text(f"cells;crp\n{cell};0,5\n300;0,4\n")
+        assert read(tmp_path / "new.csv", schema=schema).frame["cells"][0] == number
+    (tmp_path / "new.csv").write_text("cells;crp\n1.250;0,5\n300;0,4\n")
+    with pytest.raises(SoberError, match=r"'cells' holds '1\.250'.*Write 1250 or 1\.2500") as error:
+        read(tmp_path / "new.csv", schema=schema)
+    assert error.value.code == "E804"

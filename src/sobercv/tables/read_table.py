@@ -84,6 +84,7 @@ def read(source: str | Path, settings: Settings | None = None, *, schema: Schema
         text = f"Columns share a name ({some(twice)}); the later ones are called {twice[0][:40] + '.1'!r} and so on."
         notes = (Note("W801", text), *notes)
     if schema is not None:
+        schema.check_points(cells)
         frame, lost = schema.apply(cells)
         notes = (*notes, *lost, *unseen(cells, schema.columns, frame))
     else:

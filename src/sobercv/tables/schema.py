@@ -102,6 +102,23 @@ class Schema(msgspec.Struct, frozen=True):
             notes = [Note("W844", text, (*lost,)), *notes]
         return frame, tuple(notes)
 
+    def check_points(self, cells: Cells) -> None:
+        """Refuse new rows whose points may stand between thousands, as the table has decimal commas elsewhere."""
+        if all(column.marks.decimal == "." for column in self.columns.values()):
+            return
+        plain = [name for name, column in self.columns.items() if column.kind == "number" and column.marks == PLAIN]
+        for name in [name for name in plain if name in cells.columns and name not in cells.kinds]:
+            text = pc.utf8_trim_whitespace(cells.text(name))
+            pointed = text.filter(pc.match_substring(text, "."))
+            if len(pointed) and pc.all(GERMAN.matches(pointed)).as_py():
+                example = pointed[0].as_py()[:20]
+                whole = example.replace(".", "")
+                raise SoberError(
+                    "E804",
+                    f"Column {name[:40]!r} holds {example!r}, and other columns have decimal commas, so the point may "
+                    f"stand between thousands. Write {whole} or {example}0.",
+                )
+
 
 def _decimal_mark(cells: Cells, possible: dict[str, list[Column]], decimal: str | None) -> str | None:
     """Return the decimal mark of the file: "." or ",", "plain" where nothing speaks for commas, None in doubt."""
