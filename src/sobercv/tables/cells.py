@@ -124,7 +124,9 @@ def read_delimited(raw: bytes, name: str, delimiter: str | None = None, has_head
     try:
         table = arrow_csv.read_csv(
             pa.BufferReader(utf8),
-            arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=max(1 << 24, len(utf8) // 8)),
+            arrow_csv.ReadOptions(  # threads are not worth their start for a small file
+                use_threads=len(utf8) > 1 << 20, autogenerate_column_names=True, block_size=max(1 << 24, len(utf8) // 8)
+            ),
             arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in utf8),
             arrow_csv.ConvertOptions(column_types={f"f{i}": pa.string() for i in range(len(first))}),
         )
