@@ -34,9 +34,8 @@ from ..predictions import Predictions
 from ..search.design import Options, drop_rule
 from ..search.results import predictions_of, trained
 from ..search.scoring import ScoringPlan, wanted_of
-from ..training import Configuration, Experiment, MemoryStore, Plan, Problem, make_pool
+from ..training import Configuration, Experiment, MemoryStore, OutcomeCache, Plan, Problem, make_pool
 from ..training.fit.task import Outcome, Task
-from ..training.keep.cache import Manifest, OutcomeCache
 from ..training.keep.fingerprint import digest
 from ..training.race import race
 
@@ -155,8 +154,7 @@ class Objective:
         self.drop = drop
         self._by_study = isinstance(drop, str) and drop == "study"
         # A trial of the past that was pruned never comes back, so that "auto" is the more careful rule.
-        is_auto = isinstance(drop, str) and drop == "auto"
-        self._drop = None if self._by_study else "bced" if is_auto else drop
+        self._drop = {"study": None, "auto": "bced"}.get(drop, drop) if isinstance(drop, str) else drop
         seed = seeds.root(random_state)
         scores = ScoringPlan.make(Options(None, scoring=scoring))
         metrics = list(scores.metrics().values())
@@ -181,9 +179,8 @@ class Objective:
         except OSError as error:
             problem = f"The folder {store} cannot be made ({error.strerror}); name another folder."
             raise SoberError("E809", problem) from None
-        drop_rule(
-            self._drop, Recorder(self.problem, self.plan).nothing_yet(), self.question
-        )  # refuses before any trial
+        nothing_yet = MemoryStore(self.problem, self.plan, 1).nothing_yet()
+        drop_rule(self._drop, nothing_yet, self.question)  # refuses before any trial
 
     # ---- a trial -------------------------------------------------------------------------------------------------
     def __call__(self, trial: Trial) -> float:
@@ -214,8 +211,8 @@ class Objective:
     def _file(self, place: str, experiment: Experiment) -> TrialFile | None:
         if self._folder is None:
             return None
-        manifest = Manifest.build(experiment, [ALONE], self.plan, self.question.seed)
-        return TrialFile(os.path.join(self._folder, os.path.basename(place)), self.plan, manifest)
+        path = os.path.join(self._folder, os.path.basename(place))
+        return TrialFile(path, experiment, [ALONE], self.plan, self.question.seed)
 
     def _experiment(self, trial: Any) -> Experiment:
         """Return what a trial runs."""
@@ -242,9 +239,9 @@ class Objective:
             if len(found) == self.plan.n_splits:
                 self._kept[place] = found
         n_rounds = None if trial.state == TrialState.COMPLETE else trial.user_attrs.get(ROUNDS, 0)
-        ran = [split for part in self.plan.rounds[:n_rounds] for split in part]
-        here = {(outcome.repeat, outcome.fold): outcome for outcome in found or ()}
-        missing = next((split.place for split in ran if (split.repeat, split.fold) not in here), None)
+        ran = [Task(split, ALONE) for part in self.plan.rounds[:n_rounds] for split in part]
+        here = {outcome.place: outcome for outcome in found or ()}
+        missing = next((task.split.place for task in ran if task.place not in here), None)
         if missing is not None or found is None:
             where = "in memory" if self._folder is None else f"in {os.fspath(self._folder)}"
             lost = "another process or objective ran it" if self._folder is None else place
@@ -254,7 +251,7 @@ class Objective:
                 f"({lost if found is None else f'{place} lacks {missing}'}). Give every process the same folder, "
                 'store="trials", and keep it as long as the study.',
             )
-        return [here[split.repeat, split.fold] for split in ran]
+        return [here[task.place] for task in ran]
 
     def _score(self, predictions: Predictions) -> float:
         """Score by the metric that selects, on the samples that lead the sampler; NaN where none has been seen."""

@@ -21,7 +21,7 @@ from ..inference.bootstrap import corrected
 from ..inference.instability import missed, widened
 from ..inference.intervals import Calibrated
 from ..inference.procedures import Mix
-from ..training import Configuration, Experiment, MemoryStore, Stop, expand, kept_outcomes, make_pool, stored_seed
+from ..training import Configuration, Experiment, MemoryStore, OutcomeCache, Stop, expand, make_pool, stored_seed
 from ..training.events import SearchEnded, SearchStarted
 from ..training.fit.task import build
 from ..training.race import RaceLog, race
@@ -75,7 +75,7 @@ class Search(FittedSearch):
             tell(SearchStarted(len(configurations), plan.n_splits))
             log = race(
                 experiment, configurations, plan, store=store, on_event=tell,
-                cache=kept_outcomes(self.store, experiment, configurations, plan, seed),
+                cache=None if self.store is None else OutcomeCache(self.store, experiment, configurations, plan, seed),
                 rule=None if rule is None else lambda predictions, index: rule(predictions, question, index),
                 pool=make_pool(self.n_jobs, self.fit_timeout, self.max_seconds is not None),
                 stop=Stop(self.max_seconds),
@@ -150,10 +150,10 @@ class Search(FittedSearch):
         if not pairs_pay(self.pair_models, question, raced, winner, left):
             return None
         plan, partner = tournament(made.plan)
-        store, path = MemoryStore(made.problem, plan, 1), None if self.store is None else f"{self.store}.pairs"
+        store, seed = MemoryStore(made.problem, plan, 1), question.seed
         alone = [Configuration(0, self.cv_results_["params"][winner])]
         experiment = replace(experiment, asks=None, raise_errors=False)
-        cache = kept_outcomes(path, experiment, alone, plan, question.seed)
+        cache = None if self.store is None else OutcomeCache(f"{self.store}.pairs", experiment, alone, plan, seed)
         pool = make_pool(self.n_jobs, self.fit_timeout, self.max_seconds is not None)
         try:
             log = race(experiment, alone, plan, pool=pool, store=store, cache=cache, stop=Stop(left))

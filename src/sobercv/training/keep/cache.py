@@ -145,18 +145,6 @@ def _first_difference(was: str, now: str) -> str:
     return f"was {lead}{was[start : same + 40]}; is {lead}{now[start : same + 40]}"
 
 
-def kept_outcomes(
-    path: Any, experiment: Experiment, configurations: Sequence[Configuration], plan: Plan, seed: int
-) -> OutcomeCache | None:
-    """Return the cache of a search in a file; None without a path.
-
-    Raises E123 where the path is none that keeps anything, E602 where a parameter cannot be told from another one.
-    """
-    if path is None:
-        return None
-    return OutcomeCache(_checked(path), plan, Manifest.build(experiment, configurations, plan, seed))
-
-
 def stored_seed(path: Any) -> int | None:
     """Return the root seed of the run that a file holds; None where there is no file, or none that can be read."""
     if path is None or not os.path.exists(_checked(path)):
@@ -189,14 +177,18 @@ def _checked(path: Any) -> str:
 class OutcomeCache:
     """Outcomes of one run in a file, which is open, and locked, while this is entered.
 
-    The file is made where it does not exist; else it must hold the run of the manifest, or one that this extends.
+    The file is made where it does not exist; else it must hold this run, or one that this extends. Raises E123 where
+    the path is none that keeps anything, E602 where a parameter cannot be told from another one.
     """
 
-    def __init__(self, path: str, plan: Plan, manifest: Manifest) -> None:
-        self.path, self.plan, self.manifest = path, plan, manifest
-        self._configurations = list(manifest.configurations)
+    def __init__(
+        self, path: Any, experiment: Experiment, configurations: Sequence[Configuration], plan: Plan, seed: int
+    ) -> None:
+        self.path, self.plan = _checked(path), plan
+        self.manifest = Manifest.build(experiment, configurations, plan, seed)
+        self._configurations = list(self.manifest.configurations)
         # A checksum is good for rows of this run only: an outcome of other data or another estimator never fits.
-        self._secret = _checksum(json.dumps([dict(manifest.data), dict(manifest.asked)]).encode())
+        self._secret = _checksum(json.dumps([dict(self.manifest.data), dict(self.manifest.asked)]).encode())
         self._stored: set[tuple[str, str]] = set()
         self._file: Any = None
 
