@@ -149,7 +149,7 @@ def _set_aside(log: RaceLog, failures: Mapping[int, Failure]) -> list[tuple[int,
         kind = getattr(builtins, names.pop(), None) if len(names) == 1 else None  # that all have in common
         kind = kind if isinstance(kind, type) and issubclass(kind, Exception) else ValueError
         who = "The only configuration" if len(log.status) == 1 else f"All {len(log.status)} configurations"
-        raise also(kind)("E315", f"{who} failed; the first cause is, for configuration {first} in {cause}")
+        raise also(kind)("E315", f"{who} failed; the first failure was in configuration {first}, {cause}")
     return new
 
 
@@ -164,7 +164,7 @@ def _drop(log: RaceLog, decision: Any, index: int, doubt: Array) -> list[tuple[i
         got = f"keep {keep.dtype}{list(keep.shape)}{kept} and p {list(p.shape)}"
         raise SoberError(
             "E117",
-            f"A drop rule must answer with `keep` (booleans, not all False) and `p` for {len(live)} configurations;"
+            f"A drop rule must return `keep` (booleans, not all False) and `p` for {len(live)} configurations;"
             f" got {got if hasattr(decision, 'keep') else repr(decision)}.",
         )
     gone = live[~keep]
