@@ -215,8 +215,9 @@ def estimates(selector: Columns, draws: Draws) -> dict[str, Estimate]:
             value = value + selector.back * (naive - value)
         if k == 0 and n_groups is not None and n_groups < notes.FEW and value > naive:
             text = (
-                f"With few groups the bootstrap gave {value:.4f} for {metric.name}, more than plain cross-validation "
-                "(the groups left out of a resample are pooled with fewer others); the smaller of the two is reported."
+                f"With so few groups the bootstrap gave {value:.4f} for {metric.name}, more than plain "
+                "cross-validation (the groups left out of a resample are pooled with fewer others); the smaller of the "
+                "two is reported."
             )
             special, value = [Note("W205", text)], naive
         # Medians are taken of what is best in the middle, and only percentiles know them.

@@ -113,8 +113,8 @@ def precision_recall(evidence: Evidence) -> Parts:
     text = f"average precision {number(band[0, -1])}, {between(band[1:, -1])}"
     share = float(evidence.weight @ (evidence.y == 1) / evidence.weight.sum())
     sentence = (
-        f"Share of true alarms (up) against share of cases found (right). Guessing is right in {100 * share:.0f} "
-        "% of its alarms (the dashed line)."
+        f"Share of alarms that are true (up) against share of cases found (right). Guessing is right in "
+        f"{100 * share:.0f} % of its alarms (the dashed line)."
     )
     line = line_of(class_name(evidence.classes[1]), GRID, band[:, :-1], text)
     return (

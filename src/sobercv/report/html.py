@@ -25,7 +25,7 @@ MOST_ROWS = 1000
 #: Columns of the table of configurations: what each shows, and the field that sorts it; None: its text.
 COLUMNS = {
     "Rank": ("by the rule that selects", "rank"),
-    "Parameters": ("what was set", None),
+    "Parameters": ("the values that were set", None),
     "Status": ("finished, dropped after a round, or failed", None),
     "Won": ("share of the resamples in which it was the best", "wins"),
     "Pooled": ("score of all its out-of-sample predictions together", "pooled"),

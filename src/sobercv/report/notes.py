@@ -60,7 +60,8 @@ def judged(estimate: Estimate, chance: float | None = None) -> list[Note]:
         digits = digits_for((*estimate.interval, chance))
         text = (
             f"The interval of {metric_label(estimate.metric, estimate.positive)}, "
-            f"{between(estimate.interval, digits)}, is not all above {number(chance, digits)}, the score of guessing."
+            f"{between(estimate.interval, digits)}, is not entirely above {number(chance, digits)}, the score of "
+            "guessing."
         )
         found.append(Note("W701", text))
     share = float(win_shares(estimate)[estimate.configurations == estimate.winner].sum())

@@ -19,7 +19,7 @@ import msgspec
 from ..errors import SoberError
 
 #: Panels of the help pages; what few need is shown last.
-DATA, MODEL, RUN, SCREEN, ADVANCED = "What to predict", "How to tune", "The run", "The screen", "Advanced"
+DATA, MODEL, RUN, SCREEN, ADVANCED = "What to predict", "How to tune", "The run", "Output", "Advanced"
 #: A comma between two metrics, not one between the arguments of a metric.
 _OUTSIDE_BRACKETS = re.compile(r",(?![^(]*\))")
 _DURATION = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]*)?)\s*(s|m|min|h|)\s*", re.I | re.A)
