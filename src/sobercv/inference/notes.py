@@ -96,7 +96,7 @@ def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
         yield Note(
             "W201",
             f"The configurations were proposed by their scores on {n - n_judges} of the {n} samples; all samples "
-            f"selected, and only the other {n_judges} judged, so no score that led the proposals judges them.",
+            f"selected, and only the other {n_judges} judged, so the scores that guided the proposals do not judge.",
         )
     held, question, metric = table.predictions, table.question, table.question.first
     if metric.pools_scores and (held.folds_known or held.n_classes == 2):
