@@ -180,7 +180,7 @@ def test_rows_in_another_order_are_refused_where_indexes_say_so():
     p = pd.DataFrame(rng.random((60, 3)), index=y.index)
     plain = sobercv.bbc(y, p, "roc_auc", n_bootstraps=64)
     for options in ({"predictions": p.iloc[::-1]}, {"groups": pd.Series(range(60), index=y.index[::-1])}):
-        with pytest.raises(sobercv.SoberError, match=r"another order.*\.loc\[y.index\]") as caught:
+        with pytest.raises(sobercv.SoberError, match=r"a different order.*\.loc\[y.index\]") as caught:
             sobercv.bbc(y, **{"predictions": p, "metric": "roc_auc", "n_bootstraps": 64} | options)
         assert caught.value.code == "E101"
     # Indexes that tell nothing: one was made anew, or values repeat.

@@ -39,8 +39,8 @@ def compiled(function: Callable[..., Any], **options: Any) -> Any:
             _said.append(True)
             warn(
                 "W240",
-                "Compiled loops cannot be kept, as no folder for them can be written to: every process compiles them "
-                "anew, which takes seconds. Set NUMBA_CACHE_DIR to a folder that can.",
+                "No cache folder is writable, so every process compiles the loops again, which takes seconds. Set "
+                "NUMBA_CACHE_DIR to a writable folder.",
             )
         return nb.njit(**options, **_OPTIONS)(function)
 

@@ -55,7 +55,7 @@ def check_order(first: Any, name: str, others: dict[str, Any]) -> None:
         if bool(index.isin(theirs).all()):
             raise SoberError(
                 "E101",
-                f"`{name}` and `{other}` hold the same rows in another order, says their index. Write "
+                f"The indexes of `{name}` and `{other}` hold the same rows in a different order. Write "
                 f"{other}.loc[{name}.index], or reset both indexes if they are in order.",
             )
 
@@ -108,7 +108,7 @@ def bounds(array: Array) -> tuple[float, float]:
     return (float(array.min()), float(array.max())) if array.size else (0.0, 0.0)
 
 
-_NONE_MISSING = "has missing entries. Give every sample one, or leave those samples out."
+_NONE_MISSING = "has missing entries. Give every sample a value, or leave those samples out."
 
 
 def one_column(values: Any, name: str, code: str = "E107", n: int | None = None) -> Array:
@@ -181,5 +181,5 @@ def frame_of(columns: Mapping[str, Any]) -> Any:
     try:
         from pandas import DataFrame
     except ImportError:
-        raise SoberError("E403", "A data frame needs pandas; write: pip install pandas") from None
+        raise SoberError("E403", "A data frame needs pandas; run: pip install pandas") from None
     return DataFrame({name: values.tolist() if np.ma.is_masked(values) else values for name, values in columns.items()})

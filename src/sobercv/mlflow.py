@@ -17,7 +17,7 @@ try:
     import mlflow
 except ImportError:
     raise also(ImportError)(
-        "E403", "sobercv.mlflow needs MLflow, which is not installed. Write: pip install 'sobercv[mlflow]'."
+        "E403", "sobercv.mlflow needs MLflow, which is not installed. Run: pip install 'sobercv[mlflow]'."
     ) from None
 
 __all__ = ["MlflowListener"]
@@ -49,7 +49,7 @@ class MlflowListener:
     def __init__(self, run_id: str | None = None) -> None:
         active = mlflow.active_run()
         if run_id is None and active is None:
-            raise SoberError("E113", "No run of MLflow is active. Make the listener inside `with mlflow.start_run():`.")
+            raise SoberError("E113", "No MLflow run is active. Create the listener inside `with mlflow.start_run():`.")
         self.run_id = run_id or active.info.run_id
 
     def __call__(self, event: Event) -> None:

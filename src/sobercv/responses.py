@@ -81,7 +81,7 @@ def read_response(name: str, array: Array, seen: Array, target: Target, response
                 shown = ", ".join(repr(c) for c in target.classes[:5].tolist()) + ", ..." * (target.n_classes > 5)
                 allowed, advice = ", or probabilities between 0 and 1", "Check the encoding of the labels."
                 if name:
-                    allowed, advice = "", 'Say what else they are: method="predict_proba", or by that name in a dict.'
+                    allowed, advice = "", 'Name what else they are: method="predict_proba", or by that key in a dict.'
                 raise SoberError(
                     "E110", f"`predictions` must hold labels of `y` ({shown}){allowed}; got something else. {advice}"
                 )
@@ -103,7 +103,7 @@ def read_response(name: str, array: Array, seen: Array, target: Target, response
         raise SoberError(
             "E102",
             f"`predictions` holds {int((~np.isfinite(looked_at)).sum())} values that are NaN or infinite. Mark what is "
-            "missing with a masked array; leave out configurations that failed. Of pruned trials, pass `folds=` as "
+            "missing with a masked array; leave out configurations that failed. For pruned trials, pass `folds=` as "
             "well.",
         )
     if name == "predict_proba" or name.startswith(_SURVIVAL_AT):

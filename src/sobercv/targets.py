@@ -168,7 +168,7 @@ def survival_of(y: Any) -> Array:
         problem = f"A survival target has an event and a time for each sample; got shape {array.shape}."
         raise SoberError("E112", f"{problem} Pass scikit-survival's structured array or two columns.")
     if not _are_flags(event):
-        raise SoberError("E112", "The event of a survival target must be 0 (censored) or 1 (seen), or a boolean.")
+        raise SoberError("E112", "The event of a survival target must be 0 (censored) or 1 (observed), or a boolean.")
     out = np.empty(len(array), SURVIVAL)
     out["event"] = event.astype(bool)
     out["time"] = as_numbers(time, "y", "E112")

@@ -98,7 +98,7 @@ def test_long_and_many_names_are_cut():
 def test_rows_that_repeat_are_described_and_rows_with_ids_of_their_own_are_not_complained_about():
     frame = pd.concat([BIG, BIG.head(20).assign(y=lambda f: np.where(f.index < 5, "other", f["y"]))])
     (note,) = [note for note in notes(frame) if note.code == "W301"]
-    assert note.text.startswith("20 rows repeat another in all 2 columns, 15 of them with the same target.")
+    assert note.text.startswith("20 rows repeat another row in all 2 columns, 15 of them with the same target.")
     assert "emove" not in note.text
     assert "--id" in note.text
     assert "W301" not in codes(frame.assign(nr=np.arange(320) * 7 % 1000), id="nr"), "their ids differ"

@@ -121,7 +121,7 @@ def test_an_ignored_leak_is_said_and_what_is_left():
     frame = planted(0.97)
     (found,) = [note for note in notes(frame, ignore=("leak", "x3")) if "gnored" in note.text]
     assert (found.code, found.columns) == ("S801", ("leak",))
-    assert "All scores are without it" in found.text
+    assert "No score uses it" in found.text
     assert not [note for note in notes(frame.drop(columns="leak"), ignore=("x3",)) if "gnored" in note.text]
 
 

@@ -132,7 +132,7 @@ def test_a_signal_before_one_fold_is_complete(tmp_path, begin, number, code):
     running.send_signal(number)
     _, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == code, err
-    assert "Go on with: sober resume run" in err
+    assert "Continue with: sober resume run" in err
 
 
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path, begin):

@@ -56,7 +56,7 @@ def test_four_hospitals_are_held_out_in_turn(hospitals, sober):
     page = (hospitals / "run" / "report.html").read_text()
     assert "Each hospital held out" in page
     assert "they cannot show how much it varies" in page
-    assert "It does not speak of later years" in page
+    assert "It says nothing about later years" in page
     again = sober("correct", "run", "--metric", "roc_auc", "--json")
     assert json.loads(again.out)["score"]["value"] == pytest.approx(record["score"]["value"])
 
@@ -74,7 +74,7 @@ def test_a_number_of_folds_that_the_groups_allow_is_taken(hospitals, sober):
         (("--cv", "groups", "--group", "hospital", "--repeats", "2"), "every repeat would be the same"),
         (("--cv", "many"), "a whole number, or groups"),
         (("--by", "sx"), "Did you mean 'sex'"),
-        (("--by", "age"), "can be scored apart"),
+        (("--by", "age"), "can be scored separately"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(hospitals, sober, options, words):

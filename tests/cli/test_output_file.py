@@ -6,7 +6,7 @@ import pytest
 @pytest.mark.parametrize("overwrite", [(), ("--overwrite",)], ids=["plain", "overwrite"])
 @pytest.mark.parametrize(
     ("place", "said"),
-    [("data.csv", "table that is read"), ("run/model.skops", "belongs to the run"), ("run", "folder")],
+    [("data.csv", "input table"), ("run/model.skops", "belongs to the run"), ("run", "folder")],
 )
 def test_precious_files_stay_whatever_is_asked(sober, run_folder, tmp_path, place, said, overwrite):
     path = tmp_path / place
@@ -20,7 +20,7 @@ def test_precious_files_stay_whatever_is_asked(sober, run_folder, tmp_path, plac
 
 def test_a_link_to_the_table_is_the_table(sober, run_folder, tmp_path):
     (tmp_path / "link.csv").symlink_to(tmp_path / "data.csv")
-    assert "table that is read" in sober("predict", run_folder, "data.csv", "-o", "link.csv").err
+    assert "input table" in sober("predict", run_folder, "data.csv", "-o", "link.csv").err
 
 
 @pytest.mark.parametrize("command", [("predict", "data.csv"), ("report",), ("report", "--format", "md")], ids=str)

@@ -36,7 +36,7 @@ def test_coefficients_are_those_of_the_positive_class(sober, table, tmp_path, po
     assert "There was 1 candidate predictor (1 number): x." in methods
     weight = float(methods.split("| x |")[1].split("|")[0])
     assert np.sign(weight) == sign, "x is greater where the answer is ja"
-    assert f"What is above 0 speaks for {positive}." in methods
+    assert f"Values above 0 favour {positive}." in methods
 
 
 def test_others_are_asked_for(sober, table):
@@ -57,7 +57,7 @@ def test_a_run_is_not_judged_by_another_positive_class_than_it_selected_by(sober
     assert sober("fit", "d.csv", "--target", "said", *options, "--metric", "f1", "-o", "by_f1").code == 0
     refused = sober("correct", "by_f1", "--positive", "nein")
     assert (refused.code, refused.out) == (2, "")
-    assert "selected by f1 of 'ja'" in refused.err
+    assert "selected by f1 for 'ja'" in refused.err
     assert "E808" in refused.err
     assert sober("correct", "by_f1", "--positive", "ja", "-q").code == 0
     assert sober("fit", "d.csv", "--target", "said", *options, "--metric", "roc_auc", "-o", "by_auc").code == 0

@@ -66,4 +66,4 @@ def test_a_folder_of_another_layout_is_refused_in_one_sentence(sober, run_folder
     ended = sober(command, "run", *(["data.csv"] if command == "predict" else []))
     assert ended.code == 2
     assert ended.err.count("\n") == 1
-    assert "another release of sober" in ended.err
+    assert "another version of sober" in ended.err

@@ -19,7 +19,7 @@ def test_a_run_tunes_judges_and_predicts_with_its_threshold(sober, tmp_path):
     results = json.loads((tmp_path / "run" / "results.json").read_text())
     threshold = results["model"]["threshold"]
     assert 0 < threshold < 1
-    assert f"from probability {threshold:.4g} on" in results["winner"]
+    assert f"at a probability of {threshold:.4g} or more" in results["winner"]
     assert "W218" in [note["code"] for note in results["warnings"] + results["summary"]["notes"]]
     assert "--tune-threshold" in results["command"]
     assert results["score"]["naive"] > results["score"]["value"]

@@ -44,7 +44,7 @@ def test_the_score_is_that_of_repeated_rows(sober, tmp_path):
     assert "weighted by w, from 1 to 4" in (tmp_path / "run/METHODS.md").read_text()
     report = (tmp_path / "run/report.html").read_text()
     assert "weighted, in fits" in report
-    assert "What the final model leans on" in report  # shuffled columns are scored with weights
+    assert "What the final model relies on" in report  # shuffled columns are scored with weights
     assert "A part of the result was left out" not in report
     assert sober("predict", "run", "data.csv", "-o", "p.csv").code == 0
     predicted = pd.read_csv("p.csv")

@@ -190,7 +190,7 @@ REPEATED = sobercv.correct(WIDE, n_repeats=2)
     ids=lambda frame: " ".join(frame.columns),
 )
 def test_columns_that_are_no_configurations_are_refused(frame):
-    with pytest.raises(SoberError, match=r"is no configuration; .*sobercv\.bbc") as error:
+    with pytest.raises(SoberError, match=r"is not a configuration; .*sobercv\.bbc") as error:
         sobercv.correct(frame)
     assert error.value.code == "E812"
 
@@ -310,7 +310,7 @@ def test_infinite_scores_are_failures():
 def test_metrics_of_fold_scores_are_names():
     assert sobercv.correct(SCORES, ["accuracy"])["accuracy"].value == sobercv.correct(SCORES, "accuracy").value
     for metric in (["accuracy", "roc_auc"], len):
-        with pytest.raises(SoberError, match="name of one") as error:
+        with pytest.raises(SoberError, match="Name one metric") as error:
             sobercv.correct(SCORES, metric)
         assert error.value.code == "E114"
 
@@ -330,7 +330,7 @@ def test_an_index_that_says_where_a_row_was_is_read():
     by_fold = WIDE.set_axis(range(3), axis=1).set_axis([f"Fold{f}" for f in range(10)]).rename_axis("fold")
     assert np.array_equal(sobercv.correct(by_fold).draws, sobercv.correct(WIDE).draws)
     by_model = WIDE.T.rename_axis("model")
-    with pytest.raises(SoberError, match="'model' is no configuration"):
+    with pytest.raises(SoberError, match="'model' is not a configuration"):
         sobercv.correct(by_model)
 
 

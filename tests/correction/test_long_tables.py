@@ -101,7 +101,7 @@ def test_folds_and_groups_that_are_not_those_of_the_sample_are_refused():
     grouped = melted().assign(clinic=lambda f: f["sample"] // 6)
     assert len(set(recognise(grouped, group="clinic").groups)) == 10
     assert (
-        "has gaps"
+        "has missing values"
         in refused(grouped.assign(clinic=lambda f: f["clinic"].where(f["sample"] > 8)), group="clinic").message
     )
 

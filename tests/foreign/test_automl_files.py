@@ -63,7 +63,7 @@ def test_mljar_folders_that_hold_something_else(tmp_path):
         (tmp_path / model / "predictions_out_of_folds.csv").write_text("target,prediction\n" + rows)
         (tmp_path / model / "framework.json").write_text("{}")
     (tmp_path / "params.json").write_text("{}")
-    with pytest.raises(SoberError, match="not those of"):
+    with pytest.raises(SoberError, match="predicted different rows"):
         sobercv.correct(tmp_path)
 
 

@@ -76,6 +76,6 @@ def test_a_long_table_with_documented_names():
 
 
 def test_repeats_that_no_column_tells_are_refused():
-    with pytest.raises(SoberError, match="tell configurations and repeats apart") as error:
+    with pytest.raises(SoberError, match="identify configurations and repeats") as error:
         recognise(pd.read_csv(FILES / "mlr-repeats.csv"))
     assert error.value.code == "E814"

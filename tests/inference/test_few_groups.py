@@ -171,5 +171,5 @@ def test_draws_without_a_judge_are_blamed_on_the_groups():
     table, _ = study(0, n_groups=3, c=4)
     found = sobercv.bbc(None, table, "roc_auc", n_bootstraps=200, random_state=0)
     (text,) = [note.text for note in found.notes if note.code == "W201"]
-    assert "3 groups can hold all of them" in text
+    assert "3 groups can contain all of them" in text
     assert "stratify" not in text

@@ -53,7 +53,7 @@ def test_what_is_noted(case):
 
 def test_notes_as_plain_data_as_text_and_as_html():
     estimate = sobercv.bbc(Y, P, "accuracy", n_bootstraps=20)
-    text = "Labels were taken from probabilities: the likeliest class."
+    text = "Labels were derived from probabilities: the most likely class."
     assert estimate.notes == (Note("W206", text),)
     assert json.loads(json.dumps(estimate.to_dict()))["notes"] == [Note("W206", text).to_dict()]
     assert f"note: {text}" in str(estimate)
@@ -83,5 +83,5 @@ def test_a_function_that_refuses_what_is_left_out_is_quoted():
     counts = np.ones((4, 40), int)
     counts[:, :3] = 0  # one class is left out
     metric = sobercv.make_metric(one_class_only, task="classification")
-    with pytest.raises(sobercv.SoberError, match=r"every one of the 4 draws.*one class is too few"):
+    with pytest.raises(sobercv.SoberError, match=r"all 4 draws.*one class is too few"):
         sobercv.bbc(y, L, metric, counts=counts)

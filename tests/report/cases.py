@@ -135,7 +135,7 @@ def by_hand():
     )
     roc = Chart("roc", "ROC", "false positive rate", "true positive rate", (0.0, 1.0), (0.0, 1.0), (line,), "A curve.")
     draws = Chart("draws", "Draws", "ROC AUC", "resamples", (0.7, 0.9), (0.0, 6.0), boxes=(Box(0.7, 0.0, 0.8, 3.0),))
-    failed = Table("failures", "Failures", (("Nr.", "Parameters", "Where", "Cause"), ("9", "C=-1", "fold 1", "C < 0")))
+    failed = Table("failures", "Failures", (("No.", "Parameters", "Where", "Cause"), ("9", "C=-1", "fold 1", "C < 0")))
     found = (Bar("lactate", 0.2, 0.01), Bar("age", -0.01, 0.02))
     return Summary(
         title="Sepsis by day 3",
@@ -157,7 +157,7 @@ def by_hand():
         winner="C=1",
         about_winner="Configuration 4. It won 64 % of the resamples; 3 configurations won at least once.",
         sections=(
-            Section("selection", "How the number came about", (draws,)),
+            Section("selection", "How the number was obtained", (draws,)),
             Section("curves", "What the winner predicts", (roc,), sentence="Drawn from predictions."),
             importance(found),
             Section("failures", "Failures", tables=(failed,)),
@@ -182,7 +182,7 @@ def importance(bars):
     """A section with these bars."""
     rows = (("Column", "Score falls by", "SD"), *((b.label, number(b.value, 4), number(b.spread, 4)) for b in bars))
     tables = (Table("importance", "Importance", rows, "Shuffled."),)
-    return Section("importance", "What the final model leans on", (importance_chart(bars, "Shuffled."),), tables)
+    return Section("importance", "What the final model relies on", (importance_chart(bars, "Shuffled."),), tables)
 
 
 def with_importance(summary, *bars):

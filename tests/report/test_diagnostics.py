@@ -21,7 +21,7 @@ def test_a_value_on_the_edge_of_its_grid_is_named():
     search = cases.fitted(LogisticRegression(), {"C": [1e-5, 1e-4, 1e-3]}, X, Y, scoring="neg_log_loss", drop=None)
     note = diagnostics.edge_of_grid(search)
     assert note.code == "W711"
-    assert "C 0.001 is the greatest of 1e-05 to 0.001" in note.text
+    assert "C 0.001 is the largest of 1e-05 to 0.001" in note.text
 
 
 @pytest.mark.parametrize(

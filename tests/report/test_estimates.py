@@ -52,7 +52,7 @@ def test_the_page_says_what_the_estimate_says(estimate, tmp_path):
         "Ours",
         "python tune.py",
         f"{score.value:.{score.digits}f}",
-        "How the number came about",
+        "How the number was obtained",
         "BBC",
         "Configurations",
     ):

@@ -26,7 +26,7 @@ def said(status, near):
     return _sentence(search, kinds)
 
 
-DROPPED = "Dropped early and so judged on few samples, so that their intervals say little:"
+DROPPED = "Dropped early and so judged on few samples, so their intervals say little:"
 
 
 @pytest.mark.parametrize(

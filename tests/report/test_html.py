@@ -135,7 +135,7 @@ def test_numbers_stay_with_what_they_belong_to():
 def test_columns_that_change_nothing_have_no_bar():
     unused = Bar("age", 0.0, 0.0)
     page = to_html(cases.with_importance(cases.by_hand(), Bar("lactate", 0.2, 0.01), unused))
-    assert "Without a bar: one column that the model does not look at." in page
+    assert "No bar: one column which the model does not use." in page
     assert "age: 0" not in page
     assert "age: 0" in to_html(cases.with_importance(cases.by_hand(), unused)), "an empty chart says nothing"
 

@@ -154,7 +154,7 @@ def test_importance_is_left_out_with_a_reason():
         (search, X, None, "y was not"),
         (unfinished, X, y, "no final model"),
         (search, X.to_numpy().tolist(), y, "columns"),
-        (search, sparse.csr_matrix(X), y, "refused"),
+        (search, sparse.csr_matrix(X), y, "failed on shuffled"),
     ]
     for fitted, data, target, words in given:
         found, reason = importance(fitted, data, target)

@@ -397,7 +397,7 @@ def test_nested_cv_of_a_metric_of_several_times():
         ({"protocols": []}, "E122", "none"),
         ({"scoring": ["accuracy", "roc_auc"]}, "E114", "one metric"),
         ({"scoring": {"a": "accuracy", "b": "roc_auc"}}, "E114", "one metric"),
-        ({"scoring": "f1", "select": sobercv.best_with_threshold()}, "E114", "more than a column"),
+        ({"scoring": "f1", "select": sobercv.best_with_threshold()}, "E114", "more than one column"),
         ({"max_seconds": 3}, "E122", "no option 'max_seconds'.*scoring"),
         ({"protocols": ["ncv"], "cv": RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)}, "E114", "partition"),
         ({"protocols": ["ncv"], "cv": ShuffleSplit(3, random_state=0)}, "E114", "partition"),

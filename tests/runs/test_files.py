@@ -65,9 +65,9 @@ def test_pipes_folders_and_devices_are_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
     for name in ("pipe", "folder"):
-        with pytest.raises(SoberError, match="ordinary files only"):
+        with pytest.raises(SoberError, match="only ordinary files"):
             write_file(tmp_path / name, b"new")
-        with pytest.raises(SoberError, match="ordinary files only"):
+        with pytest.raises(SoberError, match="only ordinary files"):
             read_file(tmp_path / name)
 
 

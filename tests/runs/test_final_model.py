@@ -63,7 +63,7 @@ def test_when_the_time_is_over_there_is_no_model_but_a_note(ready):
     search = Won(Slow(60.0))
     (note,) = train_final_model(search, ready.data, seconds=0.5)
     assert note.code == "W704"
-    assert "the time was over" in note.text
+    assert "the time limit was reached" in note.text
     assert "sober resume" in note.text
     assert not hasattr(search, "best_estimator_")
     assert search.n_fits_ == 9

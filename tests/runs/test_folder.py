@@ -38,7 +38,7 @@ def test_what_a_run_that_died_before_it_began_left_is_no_obstacle(tmp_path):
     (folder / ".lock").touch()
     (folder / ".sober-00.part").touch()
     folder.check_free()
-    refused(folder.check, "holds no run")
+    refused(folder.check, "contains no sober run")
 
 
 def test_emptying_removes_the_files_of_a_run_and_nothing_else(folder):
@@ -72,7 +72,7 @@ def test_a_file_of_the_run_that_is_a_link_or_a_pipe_is_refused(tmp_path, folder,
     refused(lambda: folder.check_free(overwrite=True), f"{name}' is a link")
     (folder / name).unlink()
     os.mkfifo(folder / name)
-    refused(folder.check, f"{name}' is no ordinary file")
+    refused(folder.check, f"{name}' is not an ordinary file")
 
 
 def test_other_peoples_files_in_the_folder_may_be_links(tmp_path, folder):

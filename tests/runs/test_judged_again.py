@@ -15,7 +15,7 @@ def test_models_that_left_the_race_count_too():
     finished = Predictions.build(y, {"predict_proba": chance[:, None]}, task="classification")
     left = Predictions.build(y, {"decision_function": chance[:, None]}, task="classification")
     _check_kept(metrics.get("neg_brier_score"), finished)
-    with pytest.raises(SoberError, match=r"kept only decision_function.*at sober fit") as refused:
+    with pytest.raises(SoberError, match=r"kept only decision_function.*in sober fit") as refused:
         _check_kept(metrics.get("neg_brier_score"), replace(finished, dropped=(left,)))
     assert refused.value.code == "E116"
     _check_kept(metrics.get("roc_auc"), replace(finished, dropped=(left,)))

@@ -110,6 +110,6 @@ def test_scores_are_those_of_the_positive_class(tmp_path, positive):
     found = predict(folder, tmp_path / "d.csv")
     assert ((found.frame[".score"] > 0) == (found.frame[".pred_class"] == positive)).all()
     assert set(found.frame[".pred_class"]) == {"a", "b"}
-    assert f'the greater .score, the more like "{positive}"' in found.meaning
+    assert f'a higher .score means more like "{positive}"' in found.meaning
     with pytest.raises(SoberError, match="neg_log_loss"):
         predict(folder, tmp_path / "d.csv", threshold=0.3)

@@ -166,7 +166,7 @@ def test_what_does_not_fit_is_counted_in_one_line_and_most_of_a_column_refused(e
     found = read(write(tmp_path / "n.csv", german(new)), schema=exported.schema)
     assert len(found.notes) == 1
     assert found.notes[0].text == (
-        "3 values do not fit their columns' kinds in training and count as missing: 2 of 'age' ('old'), 1 of 'visit' "
+        "3 values do not match the kind of their column in training and are treated as missing: 2 of 'age' ('old'), 1 of 'visit' "
         "('soon')."
     )
     for name, cells in (("weight", ["71.5", "64.0", "80.25", "59.5"]), ("smokes", ["1", "0", "1", "0"])):
@@ -180,7 +180,7 @@ def test_a_typed_file_that_lost_zeros_is_noticed(exported, tmp_path):
     frame.to_parquet(tmp_path / "n.parquet")
     found = read(tmp_path / "n.parquet", schema=exported.schema)
     assert found.frame["code"].tolist() == ["7", "7", "7", "11"]
-    assert "zeros in front" in found.notes[0].text
+    assert "leading zeros" in found.notes[0].text
 
 
 def test_an_empty_column_and_a_boolean_with_gaps_stay_what_they_were(exported, tmp_path):
@@ -212,7 +212,7 @@ def test_semicolons_with_decimal_commas_are_not_taken_for_commas(tmp_path):
 def test_packed_tables_and_a_sheet_of_no_workbook(tmp_path):
     path = write(tmp_path / "d.csv.gz", gzip.compress(german().encode()))
     assert read(path).frame["weight"].iloc[0] == 71.5
-    with pytest.raises(SoberError, match="no Excel file"):
+    with pytest.raises(SoberError, match="not an Excel file"):
         read(path, Settings(sheet="one"))
 
 

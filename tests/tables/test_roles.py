@@ -106,7 +106,7 @@ def test_groups_must_be_whole_and_more_than_two():
 def test_the_missing_half_of_a_survival_target_is_guessed_by_name(columns, time, event):
     frame = pd.DataFrame({name: [0, 1] * 5 for name in columns})
     for given, missing in (({"event": event}, time), ({"time": time}, event)):
-        with pytest.raises(SoberError, match="By its name it may be") as told:
+        with pytest.raises(SoberError, match="Judging by its name it may be") as told:
             assign(frame, **given)
         assert repr(missing) in str(told.value)
 

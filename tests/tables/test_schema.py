@@ -41,7 +41,7 @@ def test_words_mean_the_same_in_every_format(tmp_path, kind):
     assert sorted(table.frame["grade"].unique()) == ["Mild", "None", "Severe"], "None is a class among classes"
     assert table.frame["site"].isna().tolist() == [True, False, True, False] * 15
     np.testing.assert_array_equal(table.frame["dose"], [1.5, np.nan, np.nan, 2] * 15)
-    assert "words that count as missing ('N/A', 'NA'): 'site'" in said(table), "nothing is lost in silence"
+    assert "words treated as missing ('N/A', 'NA'): 'site'" in said(table), "nothing is lost in silence"
     data = assign(table.frame, target="grade")
     assert (data.task, data.n_rows) == ("multiclass", 60)
 
@@ -75,7 +75,7 @@ def test_unseen_categories_and_empty_columns_of_new_rows_are_one_line(tmp_path, 
     new = pd.DataFrame({"site": ["north", "moon", "moon", "mars", None], "dose": [None] * 5, "story": ["new"] * 5})
     (note,) = read(written(tmp_path, kind, new), schema=schema).notes
     assert note.code == "W844"
-    assert "3 values of a category that training did not have: 'site' ('moon', 'mars')" in note.text
+    assert "3 values of a category not seen in training: 'site' ('moon', 'mars')" in note.text
     assert "one column without any value: 'dose'" in note.text
     assert note.columns == ("site", "dose")
 
@@ -201,7 +201,7 @@ def test_a_few_limits_are_read_as_their_number_and_told(tmp_path):
     assert table.frame["crp"].iloc[0] == 0.5
     assert table.frame["crp"].iloc[1] == 0.125
     (note,) = table.notes
-    assert "limits such as '<0.5' (in 4 of 80 rows): 'crp'. They count as the limit itself." in note.text
+    assert "limits such as '<0.5' (in 4 of 80 rows): 'crp'. They are read as the limit itself." in note.text
     new = read(text(tmp_path, ["crp", "<0.3", "> 90", "7", "low"]), schema=table.schema)
     np.testing.assert_array_equal(new.frame["crp"], [0.3, 90, 7, np.nan])
 

@@ -54,14 +54,14 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
     is_wrong = (np.abs(numbers[1]) > LARGEST).any(axis=0)
     for name, column in zip(data.X.columns[numbers[0]][is_wrong], numbers[1].T[is_wrong], strict=True):
         what = "infinite values" if np.isinf(column).any() else f"numbers beyond {LARGEST:g}"
-        text = f"Column {some([name])} holds {what}, with which no model can work. "
+        text = f"Column {some([name])} holds {what}, which no model can use. "
         found.append(Note("E102", f"{text}Correct them, or leave the cells empty.", (name,)))
     if not any(note.severity == "error" for note in found):
         found += leaks(data)
     found += [*_columns(data, *numbers), *_names(data), *_duplicates(data, numbers[1])]
     if data.is_guess:
         read, other = ("classes", "regression") if data.task == "multiclass" else ("numbers", "multiclass")
-        text = f"The target has {len(np.unique(data.y))} different whole numbers and is read as {read}. If not so: "
+        text = f"The target has {len(np.unique(data.y))} different whole numbers and is read as {read}. If wrong: "
         found.append(Note("S801", f"{text}--task {other}."))
     return [note for severity in SEVERITIES for note in found if note.code.startswith(severity)]
 
@@ -70,9 +70,9 @@ def _rows(data: Dataset, cv: int) -> Iterator[Note]:
     """Too few rows, groups, events or rows of a class for folds, or for trust; rows without a target, and weights."""
     n, what, least = (data.n_rows, "rows", 6) if data.groups is None else (data.n_groups, "groups", 3)
     if n < least:
-        yield Note("E106", f"There are {n} {what} with a target; {least} are the least. Collect more data.")
+        yield Note("E106", f"There are {n} {what} with a target; at least {least} are needed. Collect more data.")
     elif what == "groups" and n == cv:
-        text = f"Each of the {n} groups is held out once: the score is that of a group which the model has not seen."
+        text = f"Each of the {n} groups is held out once: the score is for groups that the model has not seen."
         few = f" {n} groups say little about how much the next one differs, so expect a wide interval."
         yield Note("W205", text + few) if n < FEW_ROWS else Note("S801", text)
     elif n < cv:
@@ -80,14 +80,14 @@ def _rows(data: Dataset, cv: int) -> Iterator[Note]:
     elif n < FEW_ROWS:
         yield Note("W205", f"With {n} {what} every estimate is uncertain; expect a wide interval.")
     elif n < 200 and data.task != "survival":
-        text = f"{n} {what} are few: --repeats 5 makes the choice steadier and the interval narrower."
+        text = f"{n} {what} are few: --repeats 5 makes the choice more stable and the interval narrower."
         yield Note("S802", text)
     if data.task == "survival":
         n = int(data.y["event"].sum())
         if n < cv:
-            yield Note("E106", f"The event was seen {n} times, fewer than the {cv} folds. Use --cv {max(2, n)}.")
+            yield Note("E106", f"The event occurs {n} times, fewer than the {cv} folds. Use --cv {max(2, n)}.")
         elif n < 50:
-            yield Note("W804", f"The event was seen only {n} times, so scores depend on few rows.")
+            yield Note("W804", f"The event occurs only {n} times, so scores depend on few rows.")
     elif data.task != "regression":
         labels, counts = np.unique(data.y, return_counts=True)
         n, label = int(counts.min()), some([str(labels[counts.argmin()])])
@@ -104,8 +104,8 @@ def _rows(data: Dataset, cv: int) -> Iterator[Note]:
         worth = float(w.sum() ** 2 / (w @ w))  # Kish's effective size
         unable = "survival SVMs" if data.task == "survival" else "nearest neighbours"
         text = f"Weights from {w.min():g} to {w.max():g}: scores are as uncertain as those of {worth:.0f} rows of "
-        text += "equal weight (Kish). They count in fits and scores, not in cleaning and choosing columns; "
-        text += f"{unable} take no weights and are left out."
+        text += "equal weight (Kish). They are used in fits and scores, not in cleaning or choosing columns; "
+        text += f"{unable} cannot use weights and are left out."
         yield Note("W205" if worth < 0.5 * data.n_rows else "S801", text)
 
 
@@ -121,7 +121,7 @@ def _columns(data: Dataset, are_numbers: Array, values: Array) -> Iterator[Note]
     if len(empty) + len(constant) == X.shape[1]:
         yield Note("E818", "Every column is constant or empty, so nothing can be learned. Add other columns.")
     gappy = [c for c in X.columns if 0.5 < share[c] < 1]
-    filled = ". Gaps are filled by the median and marked."
+    filled = ". Gaps are filled with the median and marked."
     yield from held_by("W809", gappy, "more gaps than values", filled, "has", "have")
     with np.errstate(invalid="ignore"):
         has_fractions = ~((values % 1 == 0) | np.isnan(values)).all(axis=0)
@@ -131,8 +131,8 @@ def _columns(data: Dataset, are_numbers: Array, values: Array) -> Iterator[Note]
     yield from held_by("W809", found, "like an identifier", ". Write --id or --ignore for it.", "looks", "look")
     if data.groups is None:
         for name in [name for name in others if repeats_subjects(X[name], name)]:
-            text = f"{some([name])} has {X[name].nunique()} different values in {data.n_rows} rows. If it tells "
-            text += f"patients apart, write --group {name[:40]}, or rows of one patient are in training and test at "
+            text = f"{some([name])} has {X[name].nunique()} different values in {data.n_rows} rows. If it identifies "
+            text += f"patients, write --group {name[:40]}, or rows of one patient are in training and test at "
             text += "once."
             yield Note("W301", text, (name,))
 
@@ -143,8 +143,8 @@ def _names(data: Dataset) -> Iterator[Note]:
     for name in named_like(_CENTRE, X.columns) if data.groups is None else ():
         n = X[name].nunique()
         if 3 <= n <= MOST_CENTRES and X[name].dtype.kind not in "fM":
-            text = f"{some([name])} has {n} different values. If it tells centres apart, --group {name[:40]} scores "
-            text += "the model in centres that it has not seen, which is what readers of a paper ask."
+            text = f"{some([name])} has {n} different values. If it identifies centres, --group {name[:40]} scores "
+            text += "the model in centres that it has not seen, which readers of a paper ask about."
             yield Note("S801", text, (name,))
     if data.task == "binary" and named_like(EVENT_NAME, data.target):
         numeric = X.select_dtypes("number")
@@ -162,8 +162,8 @@ def _names(data: Dataset) -> Iterator[Note]:
     yield from held_by("S801", plain, "dates", ". Are they known before the outcome?")
     others = [c for c in named_like(LATER_NAME, X.columns) if c not in found]
     if others and X.shape[1] < MOST_NAMES:
-        known = ". If so, write --ignore; if it is known when the prediction is made, all is well."
-        yield from held_by("S801", others, "by name known only after the outcome", known, "is", "are")
+        known = ". If so, write --ignore; if it is known when the prediction is made, keep it."
+        yield from held_by("S801", others, "only known after the outcome, by its name", known, "may be", "may be")
 
 
 def _duplicates(data: Dataset, values: Array) -> Iterator[Note]:
@@ -181,7 +181,7 @@ def _duplicates(data: Dataset, values: Array) -> Iterator[Note]:
     rows = "One row repeats" if n == 1 else f"{n} rows repeat"
     target = {0: "with another target", n: "with the same target"}.get(same, f"{same} of them with the same target")
     text = (
-        f"{rows} another in all {data.X.shape[1]} columns, {target}. If these are copies of one sample, keep one; if "
-        "they are different samples, name what tells them apart with --id; several rows of one patient need --group."
+        f"{rows} another row in all {data.X.shape[1]} columns, {target}. If they are copies of one sample, keep one; "
+        "if they are different samples, name their identifier with --id; several rows of one patient need --group."
     )
     yield Note("W301" if n >= 0.01 * data.n_rows or n > 5 else "S801", text)

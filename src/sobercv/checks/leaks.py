@@ -54,25 +54,25 @@ def leaks(data: Dataset) -> Iterator[Note]:
     if found:
         others = [value for name, value in alone.items() if name not in found]
         beside = f" (the next best column: {max(others):.3f})" if others else ""
-        one = "One column nearly predicts the target by itself"
-        text = one if len(found) == 1 else f"{len(found)} columns, each alone, nearly predict the target"
+        one = "One column nearly predicts the target on its own"
+        text = one if len(found) == 1 else f"{len(found)} columns nearly predict the target, each on its own"
         text += f" ({score}): {_listed(found, alone, 3)}{beside}. "
         text += "Write --ignore for what is not known before the outcome: every score would depend on it."
         yield Note("W806", text, tuple(found))
     asked = [name for name, value in alone.items() if value >= STRONG and name not in found]
     if asked:
-        what, are = f"{len(asked)} columns, each alone, predict", "are all of them"
+        what, are = f"{len(asked)} columns each predict", "are all of them"
         what, are = ("One column predicts", "is it") if len(asked) == 1 else (what, are)
-        text = f"{what} the target well ({score}): {_listed(asked, alone, MOST_ASKED)}. Good measurements can, and so "
-        text += f"does a leak: {are} known when the prediction is made? If not, write --ignore."
+        text = f"{what} the target well ({score}): {_listed(asked, alone, MOST_ASKED)}. Good measurements can do this, "
+        text += f"and so can a leak: {are} known when the prediction is made? If not, write --ignore."
         yield Note("S801", text, tuple(asked))
     if data.ignored is not None and data.ignored.shape[1]:
         aside = single_scores(data.ignored.iloc[rows], y, data.task)
         left = [name for name in _suspects({**alone, **aside}, y, data.task) if name in aside]
         if left:
-            text = f"Of the ignored columns this one nearly predicts the target by itself ({score}): "
-            text += f"{_listed(left[:3], aside, 3)}. All scores are without it; the best column that is left reaches "
-            text += f"{max(alone.values()):.3f} by itself."
+            text = f"Of the ignored columns this one nearly predicts the target on its own ({score}): "
+            text += f"{_listed(left[:3], aside, 3)}. No score uses it; the best remaining column reaches "
+            text += f"{max(alone.values()):.3f} on its own."
             yield Note("S801", text, tuple(left))
 
 

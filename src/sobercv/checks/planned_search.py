@@ -64,8 +64,8 @@ def plan_search(data: Dataset, settings: Settings) -> PlannedSearch:
     cv = data.n_folds(settings.cv)
     by_group = cv == data.n_groups
     if by_group and settings.repeats > 1:
-        text = f"Each of the {cv} groups is held out in turn, and every repeat would be the same. Leave --repeats out, "
-        raise SoberError("E114", f"{text}or name a smaller number of folds with --cv.")
+        text = f"Each of the {cv} groups is held out in turn, so every repeat would be the same. Leave --repeats out, "
+        raise SoberError("E114", f"{text}or set a smaller number of folds with --cv.")
     n_fits = made.n_configurations * cv * settings.repeats + 1
     return PlannedSearch(made, names, cv, LeaveOneGroupOut() if by_group else cv, n_fits, label)
 
@@ -84,7 +84,7 @@ def positive_label(classes: Sequence[Any], found: Sequence[metrics.Metric], give
     label = obvious_positive(classes)
     if label is None:
         one, other = classes
-        text = f"{asking[0]} depends on which class is the positive one, and {str(one)!r} and {str(other)!r} do not "
+        text = f"{asking[0]} depends on which class is positive, and the labels {str(one)!r} and {str(other)!r} do not "
         raise SoberError("E120", f"{text}tell. Write --positive {one} or --positive {other}.")
     return label
 

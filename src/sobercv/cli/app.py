@@ -27,7 +27,7 @@ from .exit_code import exit_code_of
 HELP = ["-h", "--help"]
 app = typer.Typer(
     name="sober",
-    help="Tune by cross-validation, and say honestly how good the winner is.",
+    help="Tune by cross-validation, and report honestly how good the winner is.",
     epilog="First: sober check data.csv --target y.  Then: sober fit data.csv --target y -o run.  No table at hand: "
     "sober example breast_cancer",
     pretty_exceptions_enable=False,
@@ -72,7 +72,7 @@ OPTIONS: dict[str, Any] = {
     **{e.name: _of_the_table(e, HINTS[e.name]) for kind in (Settings, Output) for e in fields(kind) if e.metadata},
     "data": argument(str | None, "CSV, TSV, Excel, Parquet or Arrow file; - is standard input."),
     "folder": argument(Path, "The folder that sober fit wrote."),
-    "overwrite": option(bool, RUN, "Write over a file that is there.", "--overwrite"),
+    "overwrite": option(bool, RUN, "Overwrite an existing file.", "--overwrite"),
     "settings": option(Path | None, ADVANCED, "A file like sober.toml; default: ./sober.toml."),
 }
 
@@ -86,7 +86,7 @@ def _check_output(output: Path, run: Path, overwrite: bool, data: str | None) ->
     if not os.path.lexists(output):
         return
     if data is not None and os.path.exists(data) and output.exists() and os.path.samefile(output, data):
-        raise SoberError("E809", f"{name} is the table that is read. Name another file with -o.")
+        raise SoberError("E809", f"{name} is the input table. Name another file with -o.")
     if output.resolve().is_relative_to(run.resolve()):
         raise SoberError("E809", f"{name} belongs to the run. Name a file outside of {str(run)!r} with -o.")
     if not overwrite:
@@ -153,7 +153,7 @@ _GO_ON = ("folder", "jobs", "max_time", "fast", "no_report", *SHOWN)
 _MOVED = option(Path | None, RUN, "The table, if it has moved.")
 _add(
     "check", "checking",
-    "Look at a table: what is in it, what would be run, how long it takes. Trains nothing large.",
+    "Check a table: what it contains, what would run, how long it takes. Trains nothing large.",
     *(name for name in SETTINGS if name not in ("tune_threshold", "max_time")), "settings", *SHOWN,
 )  # fmt: skip
 _add(
@@ -162,31 +162,31 @@ _add(
 )  # fmt: skip
 _add("resume", "fitting", "Continue a run that was interrupted or ran out of time.", *_GO_ON, data=_MOVED)
 _add(
-    "extend", "fitting", "Add repeats to a run; what is there is not trained again.",
-    *_GO_ON, data=_MOVED, repeats=option(int, RUN, "Number of CV repeats in all."),
+    "extend", "fitting", "Add repeats to a run; existing models are not trained again.",
+    *_GO_ON, data=_MOVED, repeats=option(int, RUN, "Total number of CV repeats."),
 )  # fmt: skip
 _add(
     "report", "fitting", "Show the result of a run and write its report again, or its tables (--format).",
     "folder", "output", "overwrite", *SHOWN,
     format=option(
-        str | None, RUN, "Only the tables: md, tex or csv; default: to standard output.", words=("md", "tex", "csv")
+        str | None, RUN, "Only the tables, as md, tex or csv; default: to standard output.", words=("md", "tex", "csv")
     ),
 )  # fmt: skip
 _add(
     "predict", "predicting", "Predict new rows with the model of a run; default: CSV to standard output.",
     "folder", "sheet", "output", "overwrite", "quiet", data=argument(str, "New rows; - is standard input."),
-    threshold=option(float | None, RUN, "Two classes: predict the positive one from this probability on."),
+    threshold=option(float | None, RUN, "Two classes: predict the positive class at or above this probability."),
     at=option(
-        list[float] | None, RUN, "Survival: a time at which its probability is wanted; can be repeated.",
+        list[float] | None, RUN, "Survival: also predict the probability of no event by this time; can be repeated.",
         metavar="<float>",
     ),
 )  # fmt: skip
 _add(
     "correct", "correcting",
-    "Correct what another tool predicted (tidymodels, caret, mlr3, ...), or judge a run by other metrics.",
+    "Correct the predictions of another tool (tidymodels, caret, mlr3, ...), or judge a run by other metrics.",
     *_CORRECTED, *SHOWN,
     predictions=argument(str, "Out-of-fold predictions of another tool, or the folder of a run."),
-    force=option(bool, ADVANCED, "Continue although the answer could mislead.", "--force"),
+    force=option(bool, ADVANCED, "Continue even if the answer may mislead.", "--force"),
 )  # fmt: skip
 _add(
     "compare", "comparing",

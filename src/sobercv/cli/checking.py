@@ -67,7 +67,7 @@ def _show(screen: Screen, prepared: Prepared, guess: float) -> None:
     if facts["weights"]:
         rows.append(("weights", f"{facts['weights'][0]:g} to {facts['weights'][1]:g}; in fits and scores"))
     if "events" in facts:
-        values = f", {count(facts['events'], 'event')} seen"
+        values = f", {count(facts['events'], 'event')} observed"
     elif "range" in facts:
         values = f" from {facts['range'][0]:g} to {facts['range'][1]:g}"
     else:

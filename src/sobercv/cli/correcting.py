@@ -61,7 +61,7 @@ def _of_tool(given: dict[str, Any], settings: Settings) -> Answer:
     with noted() as warned:
         if by_fold:
             if len(settings.metric) > 1:
-                raise SoberError("E114", "Fold scores are corrected by the metric that selected. Give one --metric.")
+                raise SoberError("E114", "Fold scores are corrected by the metric that selected. Name one --metric.")
             estimates = judge(found, random_state=settings.seed)
         else:
             positive = None

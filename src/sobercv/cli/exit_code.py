@@ -77,10 +77,10 @@ def exit_code_of(problem: BaseException, debug: bool) -> int:
     elif isinstance(problem, SystemExit):
         code, sentence = problem.code if isinstance(problem.code, int) else FAILED, ""
     elif isinstance(problem, MemoryError):
-        sentence = "The memory is not enough. Use fewer rows, --jobs 1, or a smaller preset. [E506]"
+        sentence = "Not enough memory. Use fewer rows, --jobs 1 or a smaller preset. [E506]"
     elif isinstance(problem, OSError) and problem.strerror:
         where = f": {problem.filename}" if problem.filename else ""
-        sentence = f"{problem.strerror}{where}. The system refused; what was written before is kept. [E506]"
+        sentence = f"{problem.strerror}{where}. Everything written so far is kept. [E506]"
     if debug and code in (FAILED, BAD):
         traceback.print_exception(problem)
     if sentence:

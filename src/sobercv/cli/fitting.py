@@ -48,8 +48,8 @@ def resume(given: dict[str, Any]) -> int:
         if settings.repeats < before.settings.repeats:
             raise SoberError(
                 "E808",
-                f"--repeats must be {before.settings.repeats} or more, which the run has already; got "
-                f"{settings.repeats}. For fewer repeats begin a new run with sober fit.",
+                f"--repeats must be at least {before.settings.repeats}, which the run already has; got "
+                f"{settings.repeats}. For fewer repeats, start a new run with sober fit.",
             )
         with screen.waiting("reading and checking the table"):
             prepared = prepare(settings, before.sha256)
@@ -90,7 +90,7 @@ def _run(screen: Screen, given: dict[str, Any], prepared: Prepared) -> int:
     if screen.talks:
         screen.notes(f for f in prepared.findings if f.severity != "suggestion")
         size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.preset.n_configurations, 'configuration')}"
-        screen.say(f"{size}, at most {planned.n_fits:,} fits. Ctrl-C stops and keeps what is done.", "dim")
+        screen.say(f"{size}, at most {planned.n_fits:,} fits. Ctrl-C stops and keeps the completed fits.", "dim")
         race: Any = Bars(screen.err) if screen.err.is_terminal else Lines(sys.stderr)
 
         def judging(event: Event) -> None:
@@ -106,14 +106,14 @@ def _run(screen: Screen, given: dict[str, Any], prepared: Prepared) -> int:
         results = execute(prepared, folder, deadline, how_much, listeners, screen.phase)
     except KeyboardInterrupt as interrupt:
         number, word = signal_of(interrupt)
-        tell(f"{word}; every finished fit is saved. Go on with: sober resume {folder.path}")
+        tell(f"{word}; every finished fit is saved. Continue with: sober resume {folder.path}")
         return 128 + number
     except SoberError as error:
         if error.code not in ("E601", "E604"):
             raise
         number, word = signal_of(error.__cause__)
-        cause = "The time was over" if error.code == "E604" else word
-        hint = f"Go on with: sober resume {folder.path} [{error.code}]"
+        cause = "Time limit reached" if error.code == "E604" else word
+        hint = f"Continue with: sober resume {folder.path} [{error.code}]"
         tell(f"{cause} before one fold was complete; every fit is saved. {hint}")
         return BAD if error.code == "E604" else 128 + number
     finally:
@@ -122,7 +122,7 @@ def _run(screen: Screen, given: dict[str, Any], prepared: Prepared) -> int:
     if results.stopped == "finished":
         return DONE
     is_late = results.stopped == "max_seconds"
-    screen.say(f"Go on with: sober resume {folder.path}", "dim" if is_late else "yellow")
+    screen.say(f"Continue with: sober resume {folder.path}", "dim" if is_late else "yellow")
     return DONE if is_late else 128 + (results.signal or signal.SIGINT)
 
 

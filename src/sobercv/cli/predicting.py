@@ -33,8 +33,8 @@ def predict(given: dict[str, Any]) -> None:
         frame.columns = [spreadsheet_cell(name) for name in names]
         n_formulas += sum(a != b for a, b in zip(frame.columns, names, strict=True))
         if n_formulas:
-            what = f"{count(n_formulas, 'cell')} that a spreadsheet would take for a formula: written with an"
-            screen.say(f"{what} apostrophe before. Parquet (-o predictions.parquet) has them as they are.")
+            what = f"{count(n_formulas, 'cell')} that a spreadsheet would read as a formula: written with a leading"
+            screen.say(f"{what} apostrophe. Parquet (-o predictions.parquet) keeps them unchanged.")
         tabs = output is not None and output.suffix == ".tsv"
         text = frame.to_csv(index=False, lineterminator="\n", sep="\t" if tabs else ",")
         if output is not None:

@@ -156,7 +156,7 @@ def correct(
         is_name = named is None or isinstance(named, str)
         found = _fold_scores(thing, study, named if is_name else None, n_repeats, greater_is_better)
         if not is_name:
-            raise SoberError("E114", "Fold scores are corrected by the metric that selected. Give the name of one.")
+            raise SoberError("E114", "Fold scores are corrected by the metric that selected. Name one metric.")
         estimates = judge(found, **settings, **options)
     several = len(estimates) > 1 or isinstance(metric, (list, tuple))
     return Estimates(estimates) if several else next(iter(estimates.values()))
@@ -172,7 +172,7 @@ def _predictions(thing: Any, study: Any, y: Any, options: dict[str, Any]) -> Too
             return ToolPredictions.by_model("cross_val_predict", y, thing, options.pop("method", "predict"))
         raise SoberError(
             "E114",
-            "`y` goes with predictions, and fold scores need none. If the columns are out-of-fold predictions: "
+            "`y` belongs with predictions; fold scores do not need it. If the columns are out-of-fold predictions: "
             "sobercv.bbc(y, predictions, metric).",
         )
     if hasattr(thing, "leaderboard") and hasattr(thing, "predict_proba_oof"):
@@ -202,6 +202,6 @@ def _fold_scores(
         raise SoberError("E113", f"This {type(thing).__name__} is not fitted yet. Call its fit first.")
     raise SoberError(
         "E123",
-        "`correct` takes a fitted search, an Optuna study, a table of fold scores, or what AutoGluon and mljar left; "
+        "`correct` takes a fitted search, an Optuna study, a table of fold scores, or a result of AutoGluon or mljar; "
         f"got {type(thing).__name__}. Out-of-fold predictions: sobercv.bbc(y, predictions). Files: sober correct FILE.",
     )

@@ -173,7 +173,7 @@ def _notes(found: FoldScores, n_kept: int, k: int) -> tuple[Note, ...]:
         (n_kept < n_tried, "W204", f"{n_tried - n_kept} of {n_tried} configurations failed on some fold and were left "
          "out."),
         (k < FEW_FOLDS, "W205", f"With {k} folds the interval is wide: {k} numbers say little about how scores vary."),
-        (n_kept == 1, "W202", "There is one configuration only, so nothing was selected and nothing is corrected."),
+        (n_kept == 1, "W202", "There is only one configuration, so nothing was selected or needs correction."),
     ]  # fmt: skip
     noted = [*found.notes, *([adaptive(None, n_tried)] if found.is_adaptive else [])]
     return (*noted, *(Note(code, text) for applies, code, text in said if applies))
@@ -306,7 +306,7 @@ def judge_predictions(
         raise SoberError(
             "E120",
             f"The columns of predictions are scores of one of two classes, {str(one)!r} or {str(other)!r}, and the "
-            f"table does not say which; a wrong guess turns every ranking upside down. Write --positive {one} if "
+            f"table does not say which; a wrong guess reverses every ranking. Write --positive {one} if "
             f"larger values mean {str(one)!r}, else --positive {other}.",
         )
     if len(classes) == 2 and str(pos_label) == str(classes[0]):  # those that name classes are of the greater one
@@ -324,8 +324,8 @@ def judge_predictions(
     if not is_own and len(found.y) >= LEAST_PERFECT and np.max(first.scores) >= best - 1e-9:
         object_to(
             "E814",
-            f"{found.names[first.winner][:60]!r} predicts all {len(found.y)} rows perfectly, as models do with rows "
-            "that they were trained on. Save out-of-fold predictions; if that is what these are, add --force.",
+            f"{found.names[first.winner][:60]!r} predicts all {len(found.y)} rows perfectly, as models do on the rows "
+            "they were trained on. Save out-of-fold predictions; if that is what these are, add --force.",
         )
     if found.is_adaptive:
         notes.append(adaptive(first.n_groups or first.n_samples, first.n_configurations))

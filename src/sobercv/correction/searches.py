@@ -65,9 +65,9 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
         iteration = np.asarray(results["iter"])
         rows = np.flatnonzero(iteration == iteration.max())
         text = (
-            f"A halving search: configurations of its last iteration alone ({len(rows)}) were judged on all its data. "
-            f"The iterations before it ({len(np.unique(iteration)) - 1}) chose them on the same samples; that is not "
-            "corrected."
+            f"A halving search: only the configurations of its last iteration ({len(rows)}) were judged on all data. "
+            f"The earlier iterations ({len(np.unique(iteration)) - 1}) chose them on the same samples; that is not "
+            "corrected for."
         )
         notes.append(Note("W811", text))
     # Where another metric is to select, neither the search's own winner nor its own rule counts.
@@ -116,7 +116,7 @@ def _dependence(cv: Any, n_repeats: int | None) -> tuple[float | None, str]:
         tests = np.concatenate([test for _, test in cv])
         if tests.dtype.kind in "iu" and len(np.unique(tests)) < len(tests):
             share = float(np.mean([len(test) / len(train) for train, test in cv]))
-            return share, f"{OVERLAP} If they are folds of several repeats, say of how many: n_repeats=."
+            return share, f"{OVERLAP} If they are folds of several repeats, pass how many: n_repeats=."
     if isinstance(cv, (LeavePOut, LeavePGroupsOut)):
         return 1.0, OVERLAP
     if not isinstance(cv, BaseShuffleSplit):
@@ -161,8 +161,8 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
     if len(study.directions) > 1:
         raise SoberError("E114", "The study has several objectives, so no single trial was selected. Pass fold scores.")
     trials, folds, about = _kept(
-        study, fold_scores_of, "fold scores", "E812", "keeps scores by fold whose mean is its value. Run the trials "
-        "again with their folds: sobercv.optuna.replay(study, make, X, y); or keep them in the objective: "
+        study, fold_scores_of, "fold scores", "E812", "keeps fold scores whose mean is its value. Run the trials "
+        "again with their folds: sobercv.optuna.replay(study, make, X, y); or store them in the objective: "
         'trial.set_user_attr("fold_scores", scores). If they keep out-of-fold predictions, pass y=.',
     )  # fmt: skip
     if len(lengths := {len(one) for one in folds}) > 1:
@@ -292,11 +292,11 @@ def read_mljar(folder: str | os.PathLike[str]) -> ToolPredictions:
         else:
             single[name] = _table(path)
     if not single:
-        raise SoberError("E812", f"{folder} holds no model of mljar-supervised with out-of-fold predictions.")
+        raise SoberError("E812", f"{folder} contains no model of mljar-supervised with out-of-fold predictions.")
     first, (head, rows) = next(iter(single.items()))
     for name, (others, table) in single.items():
         if others != head or not np.array_equal(table[:, 0], rows[:, 0]):
-            raise SoberError("E812", f"The rows of {name!r} are not those of {first!r} in {folder}.")
+            raise SoberError("E812", f"The models {name!r} and {first!r} in {folder} predicted different rows.")
     y, is_number = rows[:, 0], settings.get("ml_task") == "regression"
     searched = settings.get("hill_climbing_steps") or settings.get("boost_on_errors")
     columns = {name: t[:, 1] if t.shape[1] == 2 else t[:, 1:] for name, (_, t) in single.items()}

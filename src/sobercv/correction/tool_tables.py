@@ -53,7 +53,7 @@ _NO_SCORES = (
 )
 WANTED = (
     "A long table needs: sample (which row of the data), model (which configuration), y_true, and prob_<class>, score "
-    "or y_pred; fold and repeat where there are any."
+    "or y_pred; fold and repeat if there are any."
 )
 #: Tools whose long tables are known, by columns that they all have; the first one numbers the samples.
 TOOLS = {
@@ -144,7 +144,7 @@ def _joined(frame: Any, columns: list[Any]) -> Any:
 def _text(column: Any) -> Any:
     """Write a column that every row needs as text."""
     if column.isna().any():
-        raise SoberError("E812", f"The column {column.name!r} has gaps. Every row needs one.")
+        raise SoberError("E812", f"The column {column.name!r} has missing values. Every row needs one.")
     return column.astype(str)
 
 
@@ -199,7 +199,7 @@ def read_frame(
     `n_repeats`: where no column tells the repeats (default: 1). `greater_is_better`: for a measure of unknown name.
     """
     if frame.columns.inferred_type == "integer" and frame.index.inferred_type == "string" and not frame.index.name:
-        text = "Rows have names and columns have numbers, as where every row is a configuration. Pass frame.T."
+        text = "Rows have names and columns have numbers, as if every row were a configuration. Pass frame.T."
         raise SoberError("E812", text)
     frame = _tidied(frame)
     if any(SPLIT.fullmatch(str(column)) for column in frame.columns):
@@ -222,7 +222,7 @@ def read_frame(
     if sizes.nunique() > 1 or (told > 1 and n_repeats not in (None, told)):
         raise SoberError(
             "E108",
-            f"The table tells {told} repeats, with {sizes.min()} to {sizes.max()} folds each. Repeats must have the "
+            f"The table has {told} repeats, with {sizes.min()} to {sizes.max()} folds each. Repeats must have the "
             "same number of folds, and `n_repeats` must be their number.",
         )
     is_hold_out = told < len(sizes) or (fold is not None and fold.astype(str).str.match(_HOLD_OUT).all())
@@ -240,7 +240,7 @@ def direction(measure: str, greater_is_better: bool | None) -> tuple[int, str]:
     if greater_is_better is None:
         greater_is_better = GAIN.fullmatch(measure) is not None
         if not greater_is_better and not LOSS.fullmatch(measure):
-            said = f"Whether more or less of {measure!r} is better is not known. Pass greater_is_better=True or False."
+            said = f"It is unknown whether a higher {measure!r} is better. Pass greater_is_better=True or False."
             raise SoberError("E113", said)
     return (1, measure) if greater_is_better else (-1, f"neg_{measure}")
 
@@ -315,14 +315,14 @@ def _wide_scores(frame: Any, repeat: Any, n_repeats: int | None, columns: str) -
     if places and n_repeats is None and frame.duplicated(places).any():
         raise SoberError(
             "E812",
-            f"Rows have the same {' and '.join(map(str, places))}, so this is no table with one row per fold; got the "
-            f"columns {columns}. Say how often the folds were repeated (n_repeats=); out-of-fold predictions go to "
+            f"Rows have the same {' and '.join(map(str, places))}, so this is not a table with one row per fold; got "
+            f"the columns {columns}. Pass how often folds were repeated (n_repeats=); out-of-fold predictions go to "
             "sobercv.bbc(y, predictions).",
         )
     table, parts = frame.drop(columns=places), {*TRUTH, *SAMPLE, *SUBJECT, *CONFIGURATION, *_measures(frame)}
     for column in table.columns:
         if not parts.isdisjoint((column, _plain(column))) or _SUMMARY.fullmatch(str(column)):
-            text = f" {column!r} is no configuration; out-of-fold predictions go to sobercv.bbc(y, predictions)."
+            text = f" {column!r} is not a configuration; out-of-fold predictions go to sobercv.bbc(y, predictions)."
             raise SoberError("E812", _NO_SCORES.format(columns) + text)
     repeat = frame.index.to_series().map(lambda _: "") if repeat is None else repeat
     if repeat.duplicated().any():  # else repeats of one split
@@ -343,7 +343,7 @@ def _cv_results(frame: Any, metric: str | None, n_repeats: int | None) -> FoldSc
             raise SoberError(
                 "E813",
                 f"{rank} does not rank all rows: some are missing, or several tables were joined. Pass every "
-                "configuration that was tried; where searches were joined, without the columns of ranks.",
+                "configuration that was tried; if searches were joined, leave out the columns of ranks.",
             )
     return read_search(search, metric, n_repeats)
 
@@ -390,11 +390,11 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     chances, label, number = _predicted(table, frame[truth], tool)
     keep = (~model.isin(list(roles.ignore)) & frame[truth].notna()).to_numpy()
     if not keep.any():
-        raise SoberError("E812", "No prediction is left: the truth is missing everywhere, or all were ignored.")
+        raise SoberError("E812", "No predictions remain: the truth is missing everywhere, or all were ignored.")
 
     def codes(column: Any) -> tuple[Array, list[Any]]:
         if column[keep].isna().any():
-            raise SoberError("E812", f"The column {column.name!r} has gaps. Every prediction needs one.")
+            raise SoberError("E812", f"The column {column.name!r} has missing values. Every prediction needs one.")
         found, values = column[keep].factorize(sort=True)
         return np.asarray(found), list(values)
 
@@ -405,12 +405,12 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     np.add.at(times, place, 1)
     if (most := times.max()) > 1:
         row, which, _ = np.unravel_index(times.argmax(), times.shape)
-        start = "Only one configuration can be told apart: in" if c == 1 else "In"
+        start = "Only one configuration can be identified: in" if c == 1 else "In"
         raise SoberError(
             "E813" if c == 1 else "E814",
-            f"{start} one repeat row {samples[row]} of configuration {str(names[which])[:50]!r} was predicted {most} "
-            "times, so these are not out-of-fold predictions of one cross-validation. Keep the columns that tell "
-            "configurations and repeats apart, and save the hold-out predictions only.",
+            f"{start} one repeat, row {samples[row]} of configuration {str(names[which])[:50]!r} was predicted {most} "
+            "times, so these are not out-of-fold predictions of one cross-validation. Keep the columns that identify "
+            "configurations and repeats, and save the hold-out predictions only.",
         )
 
     def spread(column: Any, empty: Any = 0.0) -> Any:
@@ -425,7 +425,7 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
         found, out = codes(column)[0], np.zeros((n, r)[: len(at)], int)
         out[at] = found
         if (out[at] != found).any():
-            raise SoberError("E812", f"The {what} differs between rows of the same sample. One sample has one {what}.")
+            raise SoberError("E812", f"The {what} differs between rows of one sample. Every sample needs one {what}.")
         return out
 
     shared(frame[truth], "truth", rows)
@@ -467,8 +467,9 @@ def _truth(table: Any, sample: Any, tool: str) -> Any:
         found = [c for c in others if table.groupby(sample)[c].nunique().max() == 1]
     if len(found) == 1:
         return found[0]
-    said = "none of the columns is" if not found else f"{', '.join(map(repr, found[:4]))} could be"
-    raise SoberError("E808", f"Which column holds the truth? It seems that {said} it. Write --target COLUMN.")
+    several = f"Which column holds the truth? It could be {' or '.join(map(repr, found[:4]))}."
+    said = several if found else "No column clearly holds the truth."
+    raise SoberError("E808", f"{said} Write --target COLUMN.")
 
 
 def _predicted(table: Any, truth: Any, tool: str) -> tuple[dict[str, Any], Any, Any]:
@@ -516,30 +517,30 @@ def _wide_predictions(frame: Any, roles: Settings) -> ToolPredictions:
         raise SoberError("E808", f"Say which column holds the truth: --target COLUMN. {listed(frame.columns)} {WANTED}")
     names = [c for c in frame.columns if c not in roles.roles() and _plain(c) not in PLACE]
     if not names:
-        text = "Beside the truth there is no column of predictions. Give one column per configuration."
+        text = "There is no column of predictions beside the truth. Pass one column per configuration."
         raise SoberError("E812", text)
     data = assign(frame, roles)
     labels = set(map(str, data.y)) if data.task != "survival" else {}
     values = [_column(data.X[name], labels if data.y.dtype.kind in "OU" else {}) for name in names]
     if len({v.dtype == object for v in values}) > 1:
-        text = "Some columns hold labels and others numbers. Give one kind; --ignore leaves some out."
+        text = "Some columns hold labels and others numbers. Pass one kind; --ignore leaves some out."
         raise SoberError("E812", text)
     if len(names) == len(labels) > 1 and {re.split(r"[_. ]", name)[-1] for name in names} == labels:
         raise SoberError(
             "E813",
             f"The columns {', '.join(repr(n[:30]) for n in names[:3])} look like probabilities of the {len(labels)} "
-            f"classes by one configuration. Give one column per configuration, or a long table. {WANTED}",
+            f"classes by one configuration. Pass one column per configuration, or a long table. {WANTED}",
         )
     notes, (fold, repeat) = data.notes, _places(data.X, FOLD)
     if repeat is not None and repeat.nunique() > 1:
         raise SoberError(
             "E812",
-            "The table tells repeats, so that a sample has several rows; in a wide table every row is a sample. Give "
+            "The table names repeats, so a sample has several rows; in a wide table every row is a sample. Pass "
             f"the repeats as a long table. {WANTED}",
         )
     subject = next((c for c in _named(data.X, SUBJECT) if data.X[c].duplicated().any()), "")
     if subject and roles.group is None:
-        text = f"{subject[:40]!r} repeats. If it tells patients apart, write --group {subject[:40]}, so that "
+        text = f"{subject[:40]!r} repeats. If it identifies patients, write --group {subject[:40]}, so that "
         notes += (Note("W301", f"{text}their rows are resampled together.", (subject,)),)
     groups = None if roles.group is None else frame[roles.group].iloc[data.rows].astype(str).to_numpy(object)
     return ToolPredictions(

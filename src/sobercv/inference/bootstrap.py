@@ -137,7 +137,7 @@ class Tuned(Columns):
         if table.units.kind == "folds" or table.dropped is not None or table.judges is not None:
             raise SoberError(
                 "E114",
-                f"{procedure!r} decides on predictions that are in memory, all of the same samples, and resampled by "
+                f"{procedure!r} needs predictions that are in memory, all for the same samples, and resampled by "
                 'sample. Pass them as a numpy array, write by="sample", and leave out count_dropped.',
             )
         self.table, self.procedure = table, procedure.bind(table.predictions, table.question)
@@ -215,8 +215,9 @@ def estimates(selector: Columns, draws: Draws) -> dict[str, Estimate]:
             value = value + selector.back * (naive - value)
         if k == 0 and n_groups is not None and n_groups < notes.FEW and value > naive:
             text = (
-                f"The bootstrap of so few groups gave {value:.4f} for {metric.name}, more than plain cross-validation, "
-                "as groups left out of a resample are pooled with fewer others; the smaller of the two is reported."
+                f"With so few groups the bootstrap gave {value:.4f} for {metric.name}, more than plain "
+                "cross-validation (the groups left out of a resample are pooled with fewer others); the smaller of the "
+                "two is reported."
             )
             special, value = [Note("W205", text)], naive
         # Medians are taken of what is best in the middle, and only percentiles know them.
@@ -282,7 +283,7 @@ def _mean(table: Table, metric: int, draws: Array) -> float:
     if np.isnan(draws).all():
         raise SoberError(
             "E109",
-            f"{judge.name} is undefined on every one of the {len(draws)} draws: what is left out never holds what it "
+            f"{judge.name} is undefined on all {len(draws)} draws: the samples left out never contain what it "
             f"compares. Use stratify=True, collect more data, or choose another metric.{table.complaint(metric)}",
         )
     with np.errstate(over="ignore", invalid="ignore"):

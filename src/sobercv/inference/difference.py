@@ -67,7 +67,7 @@ class Difference:
         assert second.draws is not None
         draws = first.draws - second.draws
         if np.isnan(draws).all():
-            raise SoberError("E109", "No draw judges both selections: they cannot be compared. Use stratify=True.")
+            raise SoberError("E109", "No draw scores both selections, so they cannot be compared. Use stratify=True.")
         same = (first.winner, first.decision) == (second.winner, second.decision)
         value, n_units = first.value - second.value, first.n_folds or first.n_groups
         share = (1.0 + check_level(confidence_level)) / 2.0
@@ -172,9 +172,9 @@ def difference(
     """
     for name in ("select", "by", "counts"):
         if name in options:
-            raise SoberError("E114", f"`{name}` is not for a difference; give `first` and `second`, and leave it out.")
+            raise SoberError("E114", f"`{name}` does not apply to a difference; pass `first` and `second` instead.")
     if isinstance(metric, (list, tuple)):
-        raise SoberError("E114", "A difference is by one metric, the one that selects; got a list. Name one.")
+        raise SoberError("E114", "A difference uses one metric, the one that selects; got a list. Name one.")
     options["random_state"] = seeds.root(options.get("random_state", 0))  # one for both
     arrays = {name: options.pop(name, None) for name in ARRAYS}
     opened: dict[Any, Table] = {}
@@ -217,7 +217,7 @@ def families(table: Predictions, question: Question, labels: Sequence[str]) -> l
     """
     if question.by == "fold":
         raise SoberError(
-            "E114", "Families are compared by predictions; here only models were scored. Name a metric of predictions."
+            "E114", "Families are compared on predictions; here only models were scored. Name a metric of predictions."
         )
     opened = open_table(table, replace(question, metrics=question.metrics[:1], several=False))
     whole, found = _judged(opened), []

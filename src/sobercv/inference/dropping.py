@@ -182,7 +182,7 @@ class PredictiveDrop(Described):
     def reason(self) -> str:
         """Why a configuration was dropped, for the methods section of a paper."""
         by = f" by more than {self.zone:g} standard errors" if self.zone else ""
-        return f"had a chance of less than {100 * self.chance:g} % to overtake the best{by} with the samples left"
+        return f"had less than a {100 * self.chance:g} % chance of overtaking the best{by} on the remaining samples"
 
 
 class BootstrapDrop(Described):

@@ -27,7 +27,7 @@ METHODS = {
     "bbc-f": "BBC-F: bootstrap over folds",
     "632+": "BBC.632+: between plain CV and BBC-CV",
     "wmc": "WMC: mean of all configurations, weighted by their chance to win",
-    "wmcs": "WMCS: WMC of scores shrunken towards each other",
+    "wmcs": "WMCS: WMC of scores shrunk towards each other",
     "ipl": "IPL: winners on fewer samples, and the power law through their scores",
 }
 
@@ -197,7 +197,7 @@ class Estimate:
         if self.judge_alone is None:
             raise SoberError(
                 "E114",
-                "This estimate no longer has the predictions, so that nothing can be compared. Use "
+                "This estimate no longer has the predictions, so nothing can be compared. Use "
                 'sobercv.difference(y, predictions, metric, first="best", second=[0]).',
             )
         return Difference.of(self, self.judge_alone(first), self.confidence_level)
@@ -226,7 +226,7 @@ class Estimate:
     @property
     def _bounds(self) -> Interval:
         if self.bounds is None:
-            raise SoberError("E114", f"The method {self.method!r} has no draws, so no interval. Use sobercv.bbc.")
+            raise SoberError("E114", f"The method {self.method!r} has no draws and so no interval. Use sobercv.bbc.")
         return self.bounds
 
     # ---- for readers ---------------------------------------------------------------------------------------------

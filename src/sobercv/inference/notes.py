@@ -50,8 +50,8 @@ def adaptive(n_units: int | None, n_trials: int) -> Note:
         said += " More trials, as here, add to it."
     return Note(
         "W811",
-        "Later configurations were chosen by the scores of earlier ones, on the same samples; the correction knows of "
-        f"the choice among them, but not of that. In simulations {said}",
+        "Later configurations were chosen by the scores of earlier ones, on the same samples; the correction accounts "
+        f"for the choice among them, but not for that. In simulations {said}",
     )
 
 
@@ -63,7 +63,7 @@ def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
         yield Note(
             "W217",
             f"{table.dropped.sum()} of {n_configurations} configurations were dropped early. They took part in the "
-            f"correction with the predictions that they have, and won {100 * share:.0f} % of the resamples.",
+            f"correction with the predictions they have, and won {100 * share:.0f} % of the resamples.",
         )
         winner = table.reference  # what follows is about the finishers
     units, n_dropped = table.observed, table.predictions.n_dropped
@@ -77,15 +77,15 @@ def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
         text = "There is only one configuration, so there is no selection to correct for; the interval is still valid."
         yield warned("W202", text)
     if units.n < FEW:
-        off = "a score that may be off either way" if units.clustered else "a conservative score"
+        off = "a score that may be off in either direction" if units.clustered else "a conservative score"
         yield warned("W205", f"Only {units.n} {units.names}: expect a wide interval and {off}.")
     if table.units.kind == "folds" and not table.whole_scorers:
         names, k = ", ".join(m.name for m in table.question.metrics if m.core is None), table.units.n
         yield Note(
             "W211",
-            f"Computed on the fitted models, fold by fold: {names}. So the {k} folds were resampled instead of samples "
-            f"(BBC-F). The interval is that of fold scores (Student's t with {k - 1} degrees of freedom): wide. "
-            "A metric of predictions has a narrower one, also one that sobercv.make_metric made of a function "
+            f"Computed on the fitted models, fold by fold: {names}. The {k} folds were resampled instead of samples "
+            f"(BBC-F). The interval is for fold scores (Student's t with {k - 1} degrees of freedom) and wide. "
+            "A metric of predictions has a narrower one, including what sobercv.make_metric makes of a function "
             "(y_true, y_pred).",
         )
         if not table.given.is_complete:
@@ -95,8 +95,8 @@ def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
         n, n_judges = table.n_samples, int(table.judges.sum())
         yield Note(
             "W201",
-            f"The configurations were proposed by their scores on {n - n_judges} of the {n} samples; all selected, and "
-            f"only the other {n_judges} judged: scores that led the proposals are not those that judge.",
+            f"The configurations were proposed by their scores on {n - n_judges} of the {n} samples; all samples "
+            f"selected, and only the other {n_judges} judged, so the scores that guided the proposals do not judge.",
         )
     held, question, metric = table.predictions, table.question, table.question.first
     if metric.pools_scores and (held.folds_known or held.n_classes == 2):
@@ -108,14 +108,14 @@ def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
         if labels and values.min() != values.max() and ((values == 0) | (values == 1)).all():
             yield Note(  # no warning: trees that are fully grown give nothing else
                 "W206",
-                f"The winner's predictions are all 0 or 1, as labels are, and {metric.name} ranks: it knows one "
-                "threshold only. Pass probabilities or decision values, or choose balanced_accuracy.",
+                f"The winner's predictions are all 0 or 1, like labels; {metric.name} ranks, and gets a single "
+                "threshold from them. Pass probabilities or decision values, or choose balanced_accuracy.",
             )
     if held.n_left_out:
         yield left_out(held.n_left_out, held.n_configurations)
     of_labels = [m.responses for m in question.metrics if m.responses[0] == "predict"]
     if not question.makes_labels and any(not set(wanted) & set(held.responses) for wanted in of_labels):
-        yield Note("W206", "Labels were taken from probabilities: the likeliest class.")
+        yield Note("W206", "Labels were derived from probabilities: the most likely class.")
     if not table.given.is_complete:
         yield INCOMPLETE
     fewer = metric.max_calls is not None and table.n_resamples < question.n_bootstraps
@@ -149,30 +149,30 @@ def of_scores(
         left_out = f"{metric.name} was undefined on {n} of {len(draws)} draws, which were left out of the mean: "
         if n_groups is None:
             why = (
-                "a class, or every sample, was absent from what judges. With many samples stratify=True keeps every "
-                "class in every resample."
+                "a class, or every sample, was absent from those that judge. With many samples stratify=True keeps "
+                "every class in every resample."
             )
         else:
-            why = f"a resample of {n_groups} groups can hold all of them, or leave out too few to judge."
+            why = f"a resample of {n_groups} groups can contain all of them, or leave out too few to judge."
         yield warned("W201", left_out + why)
     if is_percentile and not metric.selects:
         yield Note(
             "W201",
-            f"On few samples the {metric.name} can be far off, so the estimate is the median over resamples, and its "
-            "interval the percentile one.",
+            f"On few samples {metric.name} can be far off, so the estimate is the median over resamples, with a "
+            "percentile interval.",
         )
     elif is_percentile:
         yield Note(
             "W201",
-            f"The score by {metric.name} does not vary over resamples and has no two ends, so the calibrated interval "
-            "says nothing; the interval is the percentile one.",
+            f"{metric.name} does not vary over resamples and its range is unbounded, so the calibrated interval "
+            "is undefined; the percentile interval is used.",
         )
     # Scores that rank surely the wrong way round are hardly what was meant.
     if metric.name in ("roc_auc", "concordance_index") and highest < 0.5:
         what = "scores of the other class (see pos_label)" if metric.name == "roc_auc" else "times instead of risks"
         yield warned(
             "W701",
-            f"{metric.name} is {value:.3f}, surely below 0.5, which is what guessing scores: the predictions rank the "
+            f"{metric.name} is {value:.3f}, clearly below 0.5, the score of guessing: the predictions rank the "
             f"wrong way round. Are they {what}?",
         )
 
@@ -205,9 +205,9 @@ def scales(values: Array, fold: Array) -> Iterator[Note]:
         if abs(share - 0.5) >= 0.35 and pairs.pvalue * k < 1e-3:
             yield warned(
                 "W203",
-                f"Fold {apart + 1} gives scores on another level than the others ("
-                f"{'higher' if share > 0.5 else 'lower'} in {100 * max(share, 1 - share):.0f} % of the pairs of a "
-                "sample of it and one of another), so samples of different folds may not be comparable. Look at its "
-                "rows, or use aggregate='within_folds' or aggregate='fold'.",
+                f"The scores of fold {apart + 1} are on a different level from the others ("
+                f"{'higher' if share > 0.5 else 'lower'} in {100 * max(share, 1 - share):.0f} % of the pairs of "
+                "one of its samples and one of another), so samples of different folds may not be comparable. Look at "
+                "its rows, or use aggregate='within_folds' or aggregate='fold'.",
             )
             return

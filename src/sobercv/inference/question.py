@@ -124,7 +124,7 @@ class Question:
         for option, value in _WITH_PROCEDURE.items():
             if self.procedure is not None and getattr(self, option) != value:
                 given = getattr(self, option)
-                yield f"{self.procedure!r} goes with {option}={value!r} only; got {given!r}. Leave it out."
+                yield f"{self.procedure!r} works only with {option}={value!r}; got {given!r}. Leave it out."
 
     # ---- what it comes to ----------------------------------------------------------------------------------------
     def for_target(self, y: Any) -> Question:
@@ -136,7 +136,7 @@ class Question:
     def rule_for(self, configurations: Array) -> SelectionRule:
         """Return the selection rule for a table that holds these of the configurations."""
         if self.procedure is not None:
-            advice = 'more than a column, which only sobercv.bbc and BBCSearchCV can judge. Write select="best".'
+            advice = 'more than one column, which only sobercv.bbc and BBCSearchCV can judge. Write select="best".'
             raise SoberError("E114", f"{self.procedure!r} selects {advice}")
         told = getattr(self.select, "for_configurations", None)
         return self.select if told is None else told(configurations)

@@ -71,7 +71,7 @@ class simplest_within:
         self, tolerance: float | None = None, standard_errors: float | None = None, complexity: Any = None
     ) -> None:
         if tolerance is not None and standard_errors is not None:
-            raise SoberError("E114", "Give `tolerance` or `standard_errors`, not both.")
+            raise SoberError("E114", "Pass `tolerance` or `standard_errors`, not both.")
         for name, value in (("tolerance", tolerance), ("standard_errors", standard_errors)):
             if value is not None and not value >= 0:
                 raise SoberError("E108", f"`{name}` must be 0 or more; got {value!r}.")
@@ -86,13 +86,13 @@ class simplest_within:
         complexity = np.asarray(np.arange(n) if self.complexity is None else self.complexity, dtype=np.float64)
         if complexity.shape != (n,):
             raise SoberError(
-                "E101", f"`complexity` must have one number for {n} configurations each; got {complexity.shape}."
+                "E101", f"`complexity` must have one number for each of {n} configurations; got {complexity.shape}."
             )
         top = best(scores, unit=unit)
         height, allowed = scores[np.arange(len(scores)), top], np.full(len(scores), float(self.tolerance or 0.0))
         if self.standard_errors is not None:
             if standard_error is None:
-                raise SoberError("E114", "This rule counts in standard errors, so it works on resampled scores only.")
+                raise SoberError("E114", "This rule is in units of standard errors, so it needs resampled scores.")
             allowed = float(self.standard_errors) * standard_error[top]
         with np.errstate(invalid="ignore"):
             near = scores >= (height - allowed - margin(height, unit))[:, None]
@@ -131,7 +131,7 @@ def apply(rule: SelectionRule, scores: Array, unit: float, standard_error: Array
     if not valid or not (hopeless | ((winners >= 0) & (winners < c))).all():
         raise SoberError(
             "E117",
-            f"The selection rule must give one index below {c} for each of the {b} rows of scores; got shape "
+            f"The selection rule must return one index below {c} for each of the {b} rows of scores; got shape "
             f"{winners.shape} and type {winners.dtype}.",
         )
     # A configuration whose score is undefined cannot have won, whatever the rule says.

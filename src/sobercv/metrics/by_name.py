@@ -112,7 +112,8 @@ def _parsed(written: str) -> tuple[str, dict[str, Any]]:
             return call.func.id, {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
     except (SyntaxError, ValueError):
         pass
-    raise SoberError("E105", f"{written!r} is not a name with arguments. Write name=value, by commas: 'fbeta(beta=2)'.")
+    hint = "Write name=value pairs separated by commas: 'fbeta(beta=2)'."
+    raise SoberError("E105", f"{written!r} is not a name with arguments. {hint}")
 
 
 @lru_cache(maxsize=64)
@@ -226,7 +227,7 @@ def make_metric(
         loss = getattr(inner, "__name__", metric.name)
         warn(
             "W210",
-            f"{loss} is a loss, and its scorer says that more is better, so that the worst would win. Write "
+            f"{loss} is a loss, but its scorer treats more as better, so the worst configuration would win. Write "
             f"make_scorer({loss}, greater_is_better=False).",
         )
     if is_turned:  # count up what was counted down, or reverse

@@ -185,7 +185,7 @@ class Metric:
             )
         weight = predictions.sample_weight
         if weight is not None and not self.takes_weights:
-            raise SoberError("E114", f"{self.name} cannot count `sample_weight`. Leave it out.")
+            raise SoberError("E114", f"{self.name} does not support `sample_weight`. Leave it out.")
         if self.reads_labels_as_numbers:
             assert predictions.classes is not None
             numbers = predictions.classes.astype(np.float64)
@@ -272,7 +272,7 @@ class Metric:
         elif self.reads_labels_as_numbers and target.classes is not None and target.classes.dtype.kind not in "biuf":
             problem = f"{name} needs numbers; the classes are {labels[:3]}. Choose another metric."
         elif self.task not in (None, target.task):
-            problem = f"{name} is a metric for {self.task}; the target is one of {target.task}. Choose another."
+            problem = f"{name} is a metric for {self.task}; the target is for {target.task}. Choose another."
         elif k < self.min_classes:
             problem = f"{name} needs at least {self.min_classes} classes in `y`; got {k}. Check `y`, or use accuracy."
         elif self.max_classes is not None and k > self.max_classes:
@@ -281,7 +281,7 @@ class Metric:
             problem = f"{name} is for {self.max_classes} classes; `y` has {k}. Choose {other} or another metric."
         elif is_two and told is None and target.positive is None:
             code, (one, other) = "E120", map(repr, labels)
-            problem = f"{name} depends on which class is the positive one, and {one} and {other} do not tell. Pass "
+            problem = f"{name} depends on which class is positive, and the labels {one} and {other} do not tell. Pass "
             problem += f"pos_label={one} or pos_label={other}."
         elif is_two and told is not None and told not in labels:
             code, (one, other) = "E110", map(repr, labels)

@@ -215,7 +215,7 @@ def sorted_scan(part: Part, values: Array, sign: int, finish: Callable[..., Arra
 
 def _average_precision(part: Part, *, average: str) -> Core:
     if part.fold.any():
-        raise SoberError("E114", f"{part.metric} compares no pairs, within folds or not; roc_auc does.")
+        raise SoberError("E114", f"{part.metric} does not compare pairs, within folds or not; roc_auc does.")
     if part.values.ndim == 3:
         return over_classes(part, _precision, average)
     values = part.values if part.positive == 1 else -part.values

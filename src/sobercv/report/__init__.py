@@ -40,7 +40,7 @@ def write(summary: Summary, path: Any) -> Path:
         content = to_html(summary)
     else:
         raise SoberError(
-            "E122", f"A report ends with .html, .md, .tex, .csv or .json; got {str(path)!r}. Write report.html."
+            "E122", f"A report's name ends with .html, .md, .tex, .csv or .json; got {str(path)!r}. Write report.html."
         )
     path.write_text(content, encoding="utf-8")
     return path

@@ -90,14 +90,14 @@ def roc(evidence: Evidence) -> Parts:
         band = evidence.banded(by_cuts(values, evidence.y == code, None, roc_curve))
         text = f"AUC {number(band[0, -1])}, {between(band[1:, -1])}"
         lines.append(line_of(class_name(classes[code]), GRID, band[:, :-1], text))
-    sentence = "How many true cases are found (up) for how many false alarms (right). The dashed line is guessing."
+    sentence = "Share of true cases found (up) against share of false alarms (right). The dashed line is guessing."
     if labels is not None and len(classes) == 2:
         sensitivity, specificity = evidence.banded(by_cuts(labels, evidence.y == 1, np.ones(1), shares))[0, :2]
         if not np.isnan(sensitivity + specificity):
             words = f"sensitivity {sensitivity:.2f}, specificity {specificity:.2f}"
             marks.append(Mark(float(1.0 - specificity), float(sensitivity), words))
-            more = "; the table of thresholds says more" if "predict_proba" in evidence.responses else ""
-            sentence += f" The circle is where the predicted labels stand{more}."
+            more = "; see the table of thresholds" if "predict_proba" in evidence.responses else ""
+            sentence += f" The circle marks the predicted labels{more}."
     return (
         Chart("roc", "ROC", "false positive rate", "true positive rate", SHARES, SHARES, tuple(lines), sentence,
               reference=DIAGONAL, marks=tuple(marks), apart=len(lines) > 1),
@@ -113,8 +113,8 @@ def precision_recall(evidence: Evidence) -> Parts:
     text = f"average precision {number(band[0, -1])}, {between(band[1:, -1])}"
     share = float(evidence.weight @ (evidence.y == 1) / evidence.weight.sum())
     sentence = (
-        f"How many alarms are true (up) for how many cases found (right). Guessing would be right in {100 * share:.0f} "
-        "% of its alarms, the dashed line."
+        f"Share of alarms that are true (up) against share of cases found (right). Guessing is right in "
+        f"{100 * share:.0f} % of its alarms (the dashed line)."
     )
     line = line_of(class_name(evidence.classes[1]), GRID, band[:, :-1], text)
     return (
@@ -174,9 +174,9 @@ def decision(evidence: Evidence) -> Parts:
     )
     chart = Chart(
         "decision", "Decision curve", "threshold probability", "net benefit", SHARES, (-0.15 * share, 1.1 * share),
-        lines, f"What treating those called {name} is worth: true positives for each sample, minus false alarms at the "
-        "odds of the threshold. It is useful where it runs above treating all and above the dashed line, treating "
-        "none.", reference=(0.0, 0.0, 1.0, 0.0),
+        lines, f"Net benefit of treating those called {name}: true positives per sample, minus false alarms at the "
+        'odds of the threshold. Useful where the line is above "treat all" and above the dashed line, "treat '
+        'none".', reference=(0.0, 0.0, 1.0, 0.0),
     )  # fmt: skip
     called, are_ill = [chances >= t for t in THRESHOLDS], np.broadcast_to(ill[:, None], chances.shape)
     wholes = [are_ill] * 10 + [~are_ill] * 10 + called + [~c for c in called] + [np.ones_like(are_ill)] * 10
@@ -244,12 +244,12 @@ def tuned_threshold(evidence: Evidence, search: Any) -> Parts:
     mark = Mark(tuned.value, float(band[0, np.searchsorted(cuts, tuned.value)]), f"threshold {tuned.value:.3g}")
     return (
         Chart("tuned_threshold", "Score by threshold",
-              f"threshold: {class_name(tuned.positive)} from this probability on",
+              f"threshold: {class_name(tuned.positive)} at or above this probability",
               metric_label(estimate.metric, estimate.positive), SHARES, padded(band),
               (line_of("winner", cuts, band),),
-              "What the winner scores at each threshold by plain cross-validation. The circle is the threshold that "
-              f"was tuned, {tuned.value:.3g}. It was picked for being the best here, so its height is too good: the "
-              "honest score is the corrected one. Where the line is flat, another threshold is as good.",
+              "The winner's score at each threshold by plain cross-validation. The circle is the tuned threshold, "
+              f"{tuned.value:.3g}. It was picked because it is the best here, so its height is too good: the "
+              "honest score is the corrected one. Where the line is flat, other thresholds are as good.",
               marks=(mark,)),
     )  # fmt: skip
 
@@ -295,8 +295,8 @@ def survival(evidence: Evidence) -> Parts:
         rows.append((name, *(share_with_interval(*each) for each in band[:, 101:].T.tolist())))
     chart = Chart(
         "survival", "Survival by risk group", evidence.time, "share without event", (0.0, end), SHARES, tuple(lines),
-        "Kaplan-Meier curves of samples grouped by their out-of-sample risk. The further the curves part, the better "
-        "the risk tells which samples have the event early.",
+        "Kaplan-Meier curves of samples grouped by their out-of-sample risk. The further apart the curves, the better "
+        "the risk separates samples with early and late events.",
         below=(("at risk", *shown_times), *at_risk),
     )  # fmt: skip
     return chart, Table(
@@ -353,8 +353,8 @@ def draws_chart(estimate: Estimate, score: Score) -> tuple[Chart, ...]:
     honest = "their mean, the honest number" if estimate.decision is None else "the honest number"
     undefined = f" {estimate.n_undefined} draws were undefined and left out." if estimate.n_undefined else ""
     sentence = (
-        f"{score.n_draws:,} times the choice was made again on a resample, and the chosen configuration scored on what "
-        f"the resample had left out. The solid line marks {honest}; the dotted line, what plain cross-validation "
+        f"The choice was repeated on {score.n_draws:,} resamples, and the chosen configuration scored on what each "
+        f"resample left out. The solid line marks {honest}; the dotted line, what plain cross-validation "
         f"claims; grey bars lie outside the interval.{undefined}"
     )
     return (
@@ -381,12 +381,12 @@ def race_of(search: Any) -> tuple[Race, Chart]:
         before = stayed
     dropped = int((log.status == "dropped").sum())
     if not race.rule:
-        folds = "every fold" if search.is_complete_ else "every fold that was reached before the run was ended"
-        text = f"No configuration was to be dropped: all {race.n_start:,} ran on {folds}, {race.n_trained:,} models."
+        folds = "every fold" if search.is_complete_ else "every fold reached before the run ended"
+        text = f"Early dropping was off: all {race.n_start:,} ran on {folds}, {race.n_trained:,} models."
     elif not dropped:
-        text = f"After each round, configurations could be dropped that {race.reason}; none were."
+        text = f"After each round, configurations that {race.reason} could be dropped; none were."
     else:
-        counted = " The dropped took part in the correction with the predictions that they had." * race.counted
+        counted = " Dropped configurations took part in the correction with the predictions they had." * race.counted
         text = (
             f"After each round, configurations that {race.reason} were dropped: {dropped:,} of {race.n_start:,}, and "
             f"{race.n_saved:,} of {race.n_saved + race.n_trained:,} models were never needed.{counted} The table below "

@@ -30,7 +30,7 @@ def checklist(summary: Summary) -> Table:
     by = [table for table in summary.tables if table.name.startswith("by-")]
     groups = f"Groups ({fact['Groups']})." if "Groups" in fact else ""
     spread = ", with a random-effects prediction interval"  # not where there are two subgroups
-    apart = "".join(f" Scored apart{spread * ('prediction interval' in t.sentence)}: {t.title}." for t in by)
+    apart = "".join(f" Scored separately{spread * ('prediction interval' in t.sentence)}: {t.title}." for t in by)
     people = f"{fact['Samples']} samples; {fact['Target']}"
     known = {
         "4": "Development with internal validation.",
@@ -62,7 +62,7 @@ def checklist(summary: Summary) -> Table:
         known["13"] = f"No resampling of classes; {fact['Target']}."
         known["15"] = f"The class{' and its probability; see decisions by threshold' * decided}."
     elif summary.task == "survival":
-        known["15"] = "A risk: the greater, the earlier the event."
+        known["15"] = "A risk: a higher value means an earlier event."
     items = files(__package__).joinpath("tripod.txt").read_text(encoding="utf-8").splitlines()
     rows = ((number, what, known.get(number, "")) for number, what in (item.split("\t") for item in items))
     return Table("tripod_ai", "TRIPOD+AI checklist", (("Item", "What to report", "This run"), *rows))

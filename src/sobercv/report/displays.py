@@ -53,7 +53,7 @@ class Plots:
         evidence = Evidence.of(search) if task else search
         if task and evidence.task != task:
             raise SoberError(
-                "E116", f"`{name}` is a plot for {task}; this search is one of {evidence.task}. Choose another plot."
+                "E116", f"`{name}` is a plot for {task}; this search is for {evidence.task}. Choose another plot."
             )
         for chart in make(evidence)[:1]:
             return draw(chart, ax)
@@ -78,7 +78,7 @@ def draw(chart: Chart, ax: Any = None) -> Any:
             import matplotlib.pyplot as plt
         except ImportError:
             raise SoberError(
-                "E403", "Plots need matplotlib, which is not installed. Write: pip install 'sobercv[plot]'."
+                "E403", "Plots need matplotlib, which is not installed. Run: pip install 'sobercv[plot]'."
             ) from None
         ax = plt.subplots(figsize=(5.4, 4.2), layout="constrained")[1]
     if chart.reference is not None:

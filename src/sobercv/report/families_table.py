@@ -41,13 +41,13 @@ def _sentence(search: Any, found: list[Family], digits: int = 3) -> str:
     left = [f for f in others if (search.race_.status[f.configurations] != "finished").all()]
     near = [f.name for f in others if f.may_be_as_good and f not in left]
     told = [
-        "The best of each kind beside the best of all, both selected and judged on the same resamples; the difference "
-        f"of the two has an interval of its own ({100 * found[0].difference.confidence_level:g} %, percentiles)."
+        "The best of each kind next to the best of all, both selected and judged on the same resamples; the difference "
+        f"of the two has its own interval ({100 * found[0].difference.confidence_level:g} %, percentiles)."
     ]
     if above := ", ".join(f.name for f in found if round(f.difference.value, digits) > 0):  # as it is written
         told.append(
             f"Above the honest score at the top: {above}, because choosing among fewer costs less. Report the score at "
-            "the top: to take a kind because of this table would be one more choice, which no number here allows for."
+            "the top: choosing a kind from this table would be one more selection, which no number here accounts for."
         )
     if near:
         told.append(f"{count(len(near), 'other kind')} may be as good as the winner: {', '.join(near)}.")
@@ -55,7 +55,7 @@ def _sentence(search: Any, found: list[Family], digits: int = 3) -> str:
         told.append("The other kinds that stayed in the race are worse than the winner by more than chance explains.")
     if left:
         names = ", ".join(f.name for f in left)
-        told.append(f"Dropped early and so judged on few samples, so that their intervals say little: {names}.")
+        told.append(f"Dropped early and so judged on few samples, so their intervals say little: {names}.")
     return " ".join(told)
 
 

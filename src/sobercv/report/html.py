@@ -25,14 +25,14 @@ MOST_ROWS = 1000
 #: Columns of the table of configurations: what each shows, and the field that sorts it; None: its text.
 COLUMNS = {
     "Rank": ("by the rule that selects", "rank"),
-    "Parameters": ("what was set", None),
+    "Parameters": ("the values that were set", None),
     "Status": ("finished, dropped after a round, or failed", None),
     "Won": ("share of the resamples in which it was the best", "wins"),
     "Pooled": ("score of all its out-of-sample predictions together", "pooled"),
     "Fold mean": ("mean of its scores over folds", "mean"),
     "Fold SD": ("standard deviation of its scores over folds", "spread"),
     "Training": ("mean time of training one model", "seconds"),
-    "Nr.": ("its number in cv_results_", "index"),
+    "No.": ("its number in cv_results_", "index"),
 }
 
 
@@ -52,7 +52,7 @@ def to_html(summary: Summary) -> str:
         import jinja2
     except ImportError:
         raise SoberError(
-            "E403", "The HTML report needs jinja2, which is not installed. Write: pip install 'sobercv[report]'."
+            "E403", "The HTML report needs jinja2, which is not installed. Run: pip install 'sobercv[report]'."
         ) from None
     page, style, script = (
         files(__package__).joinpath(f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")

@@ -34,7 +34,7 @@ N_COLUMNS, N_PLACES, N_ROWS = 3, 21, 150
 #: More lines than there are colours say nothing.
 MOST_CLASSES = 3
 EFFECT = (
-    "Mean of the final model's predictions when all samples are given that value (partial dependence): what the model "
+    "Mean prediction of the final model when every sample is given that value (partial dependence): what the model "
     "does, not what causes the outcome."
 )
 EVERYWHERE: Any = slice(None)  # all rows
@@ -64,11 +64,11 @@ def model_section(
         charts += effects(search, X, (bar.label for bar in bars if bar.value > 0), effect_seconds)
     except Exception as error:  # any estimator may raise anything; the rest of the report stands
         cause = f"{type(error).__name__}: {clean(error, 160)}"
-        notes.append(Note("W704", f"The effects of columns were left out: the model refused changed ones ({cause})."))
+        notes.append(Note("W704", f"The effects of columns were left out: the model failed on changed ones ({cause})."))
     rows = ((bar.label, number(bar.value, 4), number(bar.spread, 4)) for bar in bars)
     head = ("Column", "Score falls by", "SD over shuffles")
     tables = (Table("importance", "Permutation importance", (head, *rows), said, folded=True), *coefficients(search))
-    return Section("importance", "What the final model leans on", tuple(charts), tables), tuple(notes)
+    return Section("importance", "What the final model relies on", tuple(charts), tables), tuple(notes)
 
 
 def importance(
@@ -115,7 +115,7 @@ def importance(
         seed, some = seeds.integer(search.seed_, "permutation"), take(X, EVERYWHERE, columns)
         falls = permutation_importance(search, some, y, scoring=score, n_repeats=times, random_state=seed).importances
     except Exception as error:  # any estimator may raise anything; the rest of the report stands
-        reason = f"the model refused shuffled data ({type(error).__name__}: {clean(error, 160)})"
+        reason = f"the model failed on shuffled data ({type(error).__name__}: {clean(error, 160)})"
         return (), left_out.format(reason)
     bars = [
         Bar(names[column], float(f"{fall.mean():.6g}"), float(f"{fall.std():.6g}"))
@@ -127,8 +127,9 @@ def importance(
         f"{chosen if n < total else ''}{f'The {TOP} largest of {n:,} columns. ' if n > TOP else ''}How "
         f"much the score ({within(metric_label(search.question_.first.name))}) falls when one column is shuffled "
         f"({f'{MOST_ROWS:,} of {n_rows:,} rows, ' if n_rows > MOST_ROWS else ''}mean of {count(times, 'shuffle')}; "
-        "whiskers: standard deviation over shuffles). Computed on the training data of the final model, so it tells "
-        "what the model leans on, not what would help on new data; columns that say the same share their importance."
+        "whiskers: standard deviation over shuffles). Computed on the training data of the final model, so it "
+        "shows what the model relies on, not what would help on new data; columns with the same information share "
+        "their importance."
     )
 
 
@@ -166,7 +167,7 @@ def importance_chart(bars: tuple[Bar, ...], sentence: str) -> Chart:
     used = tuple(bar for bar in bars if (bar.value, bar.spread) != (0, 0)) or bars[:1]
     if unused := len(bars) - len(used):
         columns = "one column" if unused == 1 else f"{unused} columns"
-        sentence += f" Without a bar: {columns} that the model does not look at."
+        sentence += f" No bar: {columns} which the model does not use."
     low, high = ([bar.value + sign * bar.spread for bar in used] for sign in (-1, 1))
     boxes = (
         Box(0.0, i - 0.27, bar.value, i + 0.27, hint=f"{bar.label}: {bar.value:.4g}, {low[i]:.4g} to {high[i]:.4g}")
@@ -256,7 +257,7 @@ def coefficients(search: Any) -> tuple[Table, ...]:
     rows += [(clean(names[i], 80), f"{sign * weights[i]:.4g}") for i in largest_first if weights[i] != 0]
     zero = int((weights == 0).sum())
     sentence = "Coefficients of the final model, on its columns as they were filled and scaled in training."
-    sentence += "" if positive is None else f" What is above 0 speaks for {class_name(positive)}."
+    sentence += "" if positive is None else f" Values above 0 favour {class_name(positive)}."
     sentence += f" {count(zero, 'term has', 'terms have')} a coefficient of 0." if zero else ""
     title = "Coefficients of the final model"
     return (Table("coefficients", title, (("Term", "Coefficient"), *rows), sentence, folded=True),)

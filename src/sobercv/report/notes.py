@@ -60,15 +60,15 @@ def judged(estimate: Estimate, chance: float | None = None) -> list[Note]:
         digits = digits_for((*estimate.interval, chance))
         text = (
             f"The interval of {metric_label(estimate.metric, estimate.positive)}, "
-            f"{between(estimate.interval, digits)}, reaches down to {number(chance, digits)}, which is what guessing "
-            "would score."
+            f"{between(estimate.interval, digits)}, is not entirely above {number(chance, digits)}, the score of "
+            "guessing."
         )
         found.append(Note("W701", text))
     share = float(win_shares(estimate)[estimate.configurations == estimate.winner].sum())
     if share < OFTEN:
         text = (
             f"The winner won only {percent(share)} of the resamples: other configurations are about as good, so read "
-            "little into its parameters. The honest score allows for this."
+            "little into its parameters. The honest score accounts for this."
         )
         found.append(Note("W702", text))
     return found
@@ -98,13 +98,13 @@ def edge_of_grid(search: Any) -> Note | None:
         is_least = value == values[0]  # nothing lies beyond some edges: counts end at 1, shares at 0 and 1
         if value <= is_whole if is_least else value == 1.0 and values[0] >= 0.0 and not is_whole:
             continue
-        which = f"{name.rpartition('__')[2]} {winner[name]:.4g} is the {'least' if is_least else 'greatest'}"
+        which = f"{name.rpartition('__')[2]} {winner[name]:.4g} is the {'smallest' if is_least else 'largest'}"
         told.append(f"{which} of {values[0]:.4g} to {values[-1]:.4g}")
     if not told:
         return None
     text = (
-        f"The winner lies on the edge of what was tried: {'; '.join(told)}. Values beyond may be better still: extend "
-        "the grid to that side, or take a larger preset."
+        f"The winner is at the edge of what was tried: {'; '.join(told)}. Values beyond it may be better: extend "
+        "the grid in that direction, or use a larger preset."
     )
     return Note("W711", text)
 
@@ -124,7 +124,7 @@ def missing_charts(evidence: Evidence, charts: tuple[Chart, ...]) -> list[Note]:
             "models that have none."
         )
     if is_classes and all(chart.name != "confusion" for chart in charts):
-        found.append(f"With more than {MOST_CLASSES} classes there is no confusion matrix, and few ROC curves.")
+        found.append(f"With more than {MOST_CLASSES} classes there is no confusion matrix, and only a few ROC curves.")
     if evidence.task == "survival" and not charts:
         found.append("No risks were kept, or no sample had the event, so there are no survival curves.")
     return [Note("W704", text) for text in found]

@@ -140,13 +140,13 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
     forest = Chart(
         name, f"{first} by {column}", first, "", padded(np.array([(w.low, w.high) for w in whiskers])),
         (len(whiskers) - 0.5, -0.5), whiskers=tuple(whiskers), y_names=tuple(names),
-        sentence=f"The winner's score on the rows of each, with a bootstrap interval; in brackets, rows.{new}",
+        sentence=f"The winner's score on the rows of each, with a bootstrap interval; rows in brackets.{new}",
     )  # fmt: skip
     k, ends = len(scored), [s.score for s in scored if s.score is not None]
     told = f"{first} ranges from {number(min(ends), digits)} to {number(max(ends), digits)} over {k} values of {column}"
     told += ", each predicted by models that were trained without it." if held_out else "."
     if spread is None:
-        told += " Two tell nothing about how much others would differ."
+        told += " Two values do not show how much others would differ."
     else:
         told += (
             f" Beyond chance, they differ by a standard deviation of {number(spread.between, digits)}. In a new one, "
@@ -156,8 +156,8 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
     if k < FEW_GROUPS and held_out and spread is not None:
         told += (
             f" {count(k, 'value')} of {column} can show whether the model fails in one of them; they cannot show how "
-            "much it varies between many: the interval for a new one is wide because so few were seen. Only more of "
-            "them narrow it, more rows of each do not."
+            "much it varies between many: the interval for a new one is wide because so few were seen. Only more "
+            "values make it narrower; more rows of each do not."
         )
     return Section(name, title, (forest,), (Table(name, title, tuple(rows), told),))
 

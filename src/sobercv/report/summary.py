@@ -42,10 +42,10 @@ PACKAGES = (
 )  # fmt: skip
 #: What the scores of single configurations are.
 SINGLE = (
-    "Scores of single configurations are plain cross-validation, of dropped ones on the folds that they ran; the "
-    "honest number stands at the top."
+    "Scores of single configurations are plain cross-validation, for dropped ones on the folds they ran; the "
+    "honest number is at the top."
 )
-SELECTION = "How the number came about"
+SELECTION = "How the number was obtained"
 MOST_FAILURES, MOST_CLASSES = 100, 8
 #: Resampling fewer groups shows too little of how they differ.
 FEW_GROUPS = 10
@@ -190,7 +190,7 @@ def _summary(estimates: list[Estimate], rows: Sequence[ConfigurationRow], compar
     # Why the honest number is not what plain cross-validation claims.
     draws = count(score.n_draws, "resample")
     if not score.n_draws:
-        why = f"The protocol makes no resamples; plain cross-validation claims {score.claim}."
+        why = f"This protocol draws no resamples; plain cross-validation claims {score.claim}."
     elif tried == 1:
         why = (
             f"There was one configuration and nothing to choose, so the two differ only by chance: {score.honest} is "
@@ -211,10 +211,10 @@ def _summary(estimates: list[Estimate], rows: Sequence[ConfigurationRow], compar
     if score.interval is not None:
         made = {"percentile": " (Percentiles of the draws.)", "calibrated": " (The calibrated interval.)"}
         promise = (
-            f"What the interval promises: if the study were repeated with other {drawn} from the same source, "
-            f"intervals made like this would hold the score of the chosen model on new {drawn} in about "
-            f"{100 * score.level:g} of 100 studies. It speaks of {drawn} like these: same "
-            f"{'place, same ' * (drawn != 'groups')}way of measuring, same mix. It does not speak of "
+            f"What the interval means: if the study were repeated with other {drawn} from the same source, "
+            f"intervals made like this would contain the score of the chosen model on new {drawn} in about "
+            f"{100 * score.level:g} of 100 studies. It applies to {drawn} like these: same "
+            f"{'place, same ' * (drawn != 'groups')}way of measuring, same mix. It says nothing about "
             f"{'other hospitals, ' * (drawn != 'groups')}later years or other devices; only new data can."
             f"{made.get(score.interval_method or '', '')}"
         )
@@ -274,12 +274,12 @@ def with_charts(summary: Summary, search: Any, time: str = "time") -> Summary:
     )
     if n_groups is not None and n_groups < FEW_GROUPS:
         sentence += (
-            f" With {n_groups} groups, bands and intervals of this section are too narrow: read the curves only."
+            f" With {n_groups} groups, bands and intervals in this section are too narrow: look at the curves only."
         )
     if score.optimism > 0 and len(search.race_.status) > 1:
         sentence += (
-            " They belong to the configuration that looked best, so they flatter it a little, as plain "
-            f"cross-validation does: {score.claim} where the honest number is {score.honest}."
+            " They belong to the configuration that looked best, so they are slightly optimistic, like plain "
+            f"cross-validation: {score.claim} where the honest number is {score.honest}."
         )
     summary = summary.with_section(Section("curves", "What the winner predicts", charts, tables, sentence))
     if (kinds := families_table(search)) is not None:
@@ -296,7 +296,7 @@ def finished(summary: Summary, search: Any, notes: Iterable[Note] = ()) -> Summa
         for c, failure in failed[:MOST_FAILURES]
     )  # fmt: skip
     more = f"The first {MOST_FAILURES} of {len(failed)} are shown." if len(failed) > MOST_FAILURES else ""
-    table = Table("failures", "Failures", (("Nr.", "Parameters", "Where", "Cause"), *rows), more)
+    table = Table("failures", "Failures", (("No.", "Parameters", "Where", "Cause"), *rows), more)
     return summary.with_notes(notes).with_section(Section("failures", "Failures", tables=(table,)) if failed else None)
 
 

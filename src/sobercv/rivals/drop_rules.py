@@ -34,8 +34,8 @@ class _OnLosses(Described):
         if not metric.linear or not np.isfinite(metric.range).all() or question.aggregate == "fold":
             raise SoberError(
                 "E114",
-                f"{self} serves means over samples of a bounded loss, such as accuracy and neg_brier_score, pooled; "
-                f"got {metric.name}, aggregate={question.aggregate!r}. {use} serves every metric.",
+                f"{self} works for means over samples of a bounded loss, such as accuracy and neg_brier_score, pooled; "
+                f"got {metric.name}, aggregate={question.aggregate!r}. {use} works for every metric.",
             )
         got = {
             f"{predictions.n_repeats} repeats": predictions.n_repeats > 1,
@@ -44,7 +44,7 @@ class _OnLosses(Described):
         }
         unfit = ", ".join(what for what, is_there in got.items() if is_there)
         if unfit:
-            raise SoberError("E114", f"{self} takes samples that count once each; got {unfit}. {use} takes them.")
+            raise SoberError("E114", f"{self} needs samples that count once each; got {unfit}. {use} supports them.")
 
 
 def row_losses(table: Predictions, question: Question) -> Array:

@@ -36,7 +36,7 @@ def power_law(table: Table) -> list[tuple[float, int]]:
             sizes.append(m)
             scores.append(float(np.nanmean(judged)))
     if len(sizes) < 3:
-        raise SoberError("E109", f"{table.question.first.name} is undefined on parts of this table: no curve.")
+        raise SoberError("E109", f"{table.question.first.name} is undefined on parts of this table: it has no curve.")
     value = float(np.clip(read_at(np.array(sizes), np.array(scores), n_units), *table.question.first.range))
     return [(value, n_undefined)]
 

@@ -158,12 +158,12 @@ def choice_noted(estimate: Estimate, ended_early: bool = False) -> list[Note]:
     best = f"Choosing the best of {count(estimate.n_configurations, 'configuration')}"
     if cost > A_LOT * half > 0:
         text = (
-            f"{best} cost {gap}, more than half the width of the interval: what plain cross-validation claims would "
+            f"{best} cost {gap}, more than half the width of the interval: the plain cross-validation score would "
             "mislead. Report the honest score; fewer configurations or more rows make the gap smaller."
         )
         return [Note("W702", text)]
     if abs(cost) <= NOTHING * half:
-        text = f"{best} cost hardly anything here ({gap}): one is clearly the best, or all are alike on so many rows."
+        text = f"{best} cost hardly anything here ({gap}): one is clearly best, or they score alike on this many rows."
         return [Note("S805", text)]
     return []
 
@@ -178,9 +178,9 @@ def train_final_model(search: BBCSearchCV, data: Dataset, seconds: float = math.
     except KeyboardInterrupt as interrupt:  # the honest number stays as it is
         search.signal_ = getattr(interrupt, "number", signal.SIGINT)
         search.stopped_ = "interrupted" if search.signal_ == signal.SIGINT else "terminated"
-        return [Note("W704", "There is no final model: it was interrupted. Write sober resume to get one.")]
+        return [Note("W704", "There is no final model: its training was interrupted. Run sober resume to train it.")]
     except TimeoutError:
-        reason, remedy = "the time was over", "Write sober resume, with more time,"
+        reason, remedy = "the time limit was reached", "Run sober resume, with more time,"
     except Exception as error:  # any estimator may raise anything
         said = " ".join(str(error).split())[:200]
         reason = f"it failed on all data with {type(error).__name__}: {said}".rstrip(".")
@@ -210,7 +210,7 @@ def summarize_run(
     summary = replace(summary, columns=columns, data={**summary.data, "Missing cells": missing})
     if report != "full":
         asked = "--no-report" if report == "none" else "--fast"
-        note = Note("W704", f"Charts and the importance of columns were left out: {asked}.")
+        note = Note("W704", f"Charts and column importance were left out: {asked}.")
         return finished(summary.with_notes([note]), search)
     on_phase("drawing the charts")
     if deadline.left() > CHART_SECONDS * search.predictions_.seen.sum():

@@ -80,8 +80,8 @@ def is_ordinary(path: Path) -> bool:
     except FileNotFoundError:
         return False
     if not stat.S_ISREG(kind):
-        what = "a link" if stat.S_ISLNK(kind) else "a folder" if stat.S_ISDIR(kind) else "no ordinary file"
-        text = f"{str(path)!r} is {what}, and sober reads and writes ordinary files only. Move it away."
+        what = "a link" if stat.S_ISLNK(kind) else "a folder" if stat.S_ISDIR(kind) else "not an ordinary file"
+        text = f"{str(path)!r} is {what}; sober reads and writes only ordinary files. Move it elsewhere."
         raise SoberError("E809", text)
     return True
 
@@ -110,7 +110,7 @@ class RunFolder:
         if inside and SETTINGS not in inside:
             raise SoberError("E809", f"{str(self.path)!r} is not empty and holds no run. Name another folder with -o.")
         if inside and not overwrite:
-            hint = f"Go on with: sober resume {self.path}, or write over it with --overwrite."
+            hint = f"Continue with: sober resume {self.path}, or overwrite it with --overwrite."
             raise SoberError("E809", f"{str(self.path)!r} already holds a run. {hint}")
 
     @contextmanager
@@ -143,11 +143,11 @@ class RunFolder:
         """Refuse what is no folder of a run."""
         inside = self._inside()
         if not inside and not self.path.is_dir():
-            hint = f"Make one with: sober fit ... -o {self.path}"
+            hint = f"Create one with: sober fit ... -o {self.path}"
             raise SoberError("E809", f"There is no run folder {str(self.path)!r}. {hint}")
         if SETTINGS not in inside:
             hint = "Name the folder that `sober fit` wrote."
-            raise SoberError("E809", f"{str(self.path)!r} holds no run of sober. {hint}")
+            raise SoberError("E809", f"{str(self.path)!r} contains no sober run. {hint}")
         return self
 
     def _inside(self) -> list[str]:
@@ -188,14 +188,14 @@ class RunFolder:
         """Read a typed record; refuse what is damaged, or of another layout."""
         raw = read_file(self / name)
         if raw is None:
-            hint = f"Write: sober resume {self.path}"
+            hint = f"Run: sober resume {self.path}"
             raise SoberError("E809", f"{str(self.path)!r} lacks {name}: the run is not finished. {hint}")
         try:
             values = json.loads(raw, parse_constant=_refuse)
             if isinstance(values, dict) and values.get("format") != FORMAT:
                 raise SoberError(
-                    "E809", f"{str(self.path)!r} was written by another release of sober, which lays its files out "
-                    "differently. Run sober fit again.",
+                    "E809", f"{str(self.path)!r} was written by another version of sober with a different file "
+                    "layout. Run sober fit again.",
                 )  # fmt: skip
             return msgspec.convert(values, kind)
         except SoberError:
@@ -205,9 +205,9 @@ class RunFolder:
 
     def damaged(self, name: str, reason: str) -> SoberError:
         """Say that a file of the run cannot be used."""
-        text = f"{self.path / name} is damaged or edited ({reason}). Begin a new run, or restore the file."
+        text = f"{self.path / name} is damaged or edited ({reason}). Start a new run, or restore the file."
         return SoberError("E809", text)
 
 
 def _refuse(constant: str) -> float:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not valid JSON")

@@ -40,7 +40,7 @@ def judge_again(
         if selecting.depends_on_positive and selecting.pos_label is None and str(label) != str(chosen):
             raise SoberError(
                 "E808",
-                f"The run selected by {selecting.name} of {str(chosen)!r}; by {selecting.name} of {str(label)!r} it "
+                f"The run selected by {selecting.name} for {str(chosen)!r}; for {str(label)!r} it "
                 "may have selected another winner. Leave --positive out, or run sober fit with --positive "
                 f"{label}.",
             )
@@ -67,7 +67,7 @@ def _check_kept(metric: metrics.Metric, table: Predictions) -> None:
         if lacking and not (lacking[0] == ("predict",) and "predict_proba" in part.responses):
             raise SoberError(
                 "E116",
-                f"{metric.name} is computed from {' or '.join(lacking[0])}, and of some of its models the run kept "
-                f"only {', '.join(part.responses)}. Name the metric at sober fit, after the one that selects: models "
-                "that cannot give it are then left out.",
+                f"{metric.name} is computed from {' or '.join(lacking[0])}, but for some of its models the run kept "
+                f"only {', '.join(part.responses)}. Name the metric in sober fit, after the one that selects; models "
+                "that cannot provide it are then left out.",
             )

@@ -67,7 +67,7 @@ def methods(record: RunRecord) -> str:
         *(md(table.sentence) for table in summary.tables if table.name.startswith("by-")),
         f"The selected model is {md(record.winner)}.",
         *coefficients,
-        *(["# Limitations that the run noted", *limitations] if limitations else []),
+        *(["# Limitations noted by the run", *limitations] if limitations else []),
         "# Reference",
         summary.citation,
     ]
@@ -149,7 +149,7 @@ def _validation(record: RunRecord) -> str:
         folds = f"{kind}{record.n_folds}-fold cross-validation{again}"
     text = f"Models were tuned by {folds}. "
     if record.n_dropped and race is not None:
-        counted = "; they took part in the correction with the predictions that they had" if race.counted else ""
+        counted = "; they took part in the correction with the predictions they had" if race.counted else ""
         text += f"{count(record.n_dropped, 'configuration')} that {md(race.reason)} were dropped early{counted}. "
     if not record.is_complete:
         text += (
@@ -158,7 +158,7 @@ def _validation(record: RunRecord) -> str:
         )
     where = "on average over folds" if settings.aggregate == "fold" else "over all out-of-sample predictions"
     where += ", which ranked rows of the same fold only," if settings.aggregate == "within_folds" else ""
-    where += " at the best decision threshold of its own" if settings.tune_threshold else ""
+    where += " at its own best decision threshold" if settings.tune_threshold else ""
     refitted = "" if record.model is None else " and was refitted on all data"
     text += f"The configuration with the best {md(within(record.score.label))} {where} was selected{refitted}. "
     if settings.tune_threshold:
@@ -178,11 +178,11 @@ def _correction(record: RunRecord) -> str:
         f"the {unit} and scores each selected configuration on the {unit} left out."
     )
     if score.interval_method == "percentile":
-        return f"{text} The interval holds the middle of these scores."
+        return f"{text} The interval is the percentile interval of these scores."
     if score.interval_method != "calibrated":
         return text
     text += (
-        " The confidence interval is sober's calibrated one, from the bootstrap variance of the winner and of "
+        " The confidence interval is sober's calibrated one, based on the bootstrap variance of the winner and of "
         "configurations that score about the same"
     )
     factor = CROSS_VALIDATED if excess is None else excess

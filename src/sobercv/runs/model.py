@@ -47,7 +47,7 @@ def load(folder: RunFolder) -> Any:
     path = folder / MODEL
     raw = read_file(path)
     if raw is None:
-        raise SoberError("E809", f"{path} is not there. Write: sober resume {folder.path}")
+        raise SoberError("E809", f"{path} is missing. Run: sober resume {folder.path}")
     try:
         asked = get_untrusted_types(data=raw)
     except Exception as error:  # no archive, or one whose contents no skops has written
@@ -55,8 +55,8 @@ def load(folder: RunFolder) -> Any:
     unknown = [name for name in asked if TRUSTED.fullmatch(name) is None]
     if unknown:
         raise SoberError(
-            "E810", f"{path} holds {', '.join(unknown[:3])}, of which no model of sober is made, so it is not loaded: "
-            "it might execute code. Write the model again with sober resume.",
+            "E810", f"{path} contains {', '.join(unknown[:3])}, which no model of sober uses, so it was not loaded: "
+            "loading it might execute code. Recreate the model with sober resume.",
         )  # fmt: skip
     try:
         return loads(raw, trusted=asked)
@@ -91,7 +91,7 @@ def predict(
     record = RunRecord.read(folder)
     facts, task = record.model, record.data["task"]
     if facts is None:
-        raise SoberError("E809", f"The run has no final model. Write: sober resume {folder.path}")
+        raise SoberError("E809", f"The run has no final model. Run: sober resume {folder.path}")
     if threshold is not None and (facts.positive is None or not 0 < threshold < 1):
         raise SoberError(
             "E808", "--threshold is a probability between 0 and 1, for models of two classes; got "
@@ -102,7 +102,7 @@ def predict(
             raise SoberError("E808", f"--at is for survival times; this run predicts a {task} target.")
         if not 0 < time <= facts.survival.last:
             raise SoberError(
-                "E808", f"--at must lie above 0 and be no more than {facts.survival.last:g}, the longest time in "
+                "E808", f"--at must be above 0 and at most {facts.survival.last:g}, the longest time in "
                 f"training; got {time:g}.",
             )  # fmt: skip
     model, columns = load(folder), list(facts.columns)
@@ -124,14 +124,14 @@ def predict(
     except Exception as error:  # any model may raise anything
         said = " ".join(str(error).split())[:200].rstrip(".")
         raise SoberError(
-            "E804", f"The model cannot take the new rows ({type(error).__name__}: {said}). Give rows like those of "
+            "E804", f"The model failed on the new rows ({type(error).__name__}: {said}). Pass rows like those of "
             "training.",
         ) from error  # fmt: skip
     found.insert(0, ".row", np.arange(1, len(found) + 1))
     for name in reversed([name for name in copied if name in frame.columns]):
         if name in found.columns:
             hint = "Rename it in the new rows, or leave it out."
-            raise SoberError("E804", f"{name!r} is the name of a column of predictions. {hint}")
+            raise SoberError("E804", f"{name!r} is the name of a prediction column. {hint}")
         found.insert(0, name, frame[name].to_numpy())
     return Predicted(found, meaning, table.notes)
 
@@ -146,7 +146,7 @@ def _numbers(model: Any, X: Any, facts: ModelFacts, times: Sequence[float]) -> t
     for time in times:
         found[f".pred_survival_{time:g}"] = facts.survival.survival(found[".pred"], time)
     given = "; .pred_survival_ is the probability of no event until then" if times else ""
-    return found, f"the greater .pred (the risk), the earlier the event{given}"
+    return found, f"a higher .pred (the risk) means an earlier event{given}"
 
 
 def _classes(model: Any, X: Any, facts: ModelFacts, threshold: float | None) -> tuple[Any, str]:
@@ -158,7 +158,7 @@ def _classes(model: Any, X: Any, facts: ModelFacts, threshold: float | None) -> 
         chances = model.predict_proba(X)
         found = found.assign(**{column_of(label): chances[:, k] for k, label in enumerate(model.classes_)})
         if facts.positive is None:
-            return found, "the likeliest class, by the model's own rule"
+            return found, "the most likely class, by the model's own rule"
         tuned = 0.5 if facts.threshold is None else facts.threshold
         if threshold is not None:
             (other,) = (label for label in facts.classes if label != facts.positive)
@@ -168,13 +168,13 @@ def _classes(model: Any, X: Any, facts: ModelFacts, threshold: float | None) -> 
         return found, f'"{facts.positive}" where its probability is {limit:g} or more'
     if threshold is not None:
         raise SoberError(
-            "E808", "The model of this run gives no probabilities, so leave --threshold out. A run with "
+            "E808", "The model of this run predicts no probabilities, so leave --threshold out. A run with "
             "neg_log_loss among its metrics has them.",
         )  # fmt: skip
-    rule = "the likeliest class, by the model's own rule; it gives no probabilities, but a run with neg_log_loss among "
-    rule += "its metrics would"
+    rule = "the most likely class, by the model's own rule; it predicts no probabilities, but a run with neg_log_loss "
+    rule += "among its metrics would"
     if len(facts.classes) == 2 and hasattr(model, "decision_function"):
         is_turned = facts.positive == model.classes_[0]  # models score the second of their two classes
         found[".score"] = (-1 if is_turned else 1) * model.decision_function(X)
-        rule += f'; the greater .score, the more like "{model.classes_[0 if is_turned else 1]}"'
+        rule += f'; a higher .score means more like "{model.classes_[0 if is_turned else 1]}"'
     return found, rule

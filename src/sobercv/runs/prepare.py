@@ -69,7 +69,7 @@ def prepare(settings: Settings, sha256: str | None = None, must_run: bool = True
         raise SoberError(
             "E502",
             f"{table.name} has changed since the run began, so its stored fits belong to other data. Name the right "
-            "file with --data, or begin a new run.",
+            "file with --data, or start a new run.",
         )
     data = assign(table.frame, settings)
     folds = data.n_folds(settings.cv)
@@ -89,8 +89,8 @@ def prepare(settings: Settings, sha256: str | None = None, must_run: bool = True
             subgroups[name] = labels
         elif name in settings.by:
             raise SoberError(
-                "E808", f"--by {name} has {n:,} different values; 2 to {MOST_SUBGROUPS} can be scored apart. Put them "
-                "into classes first.",
+                "E808", f"--by {name} has {n:,} different values; 2 to {MOST_SUBGROUPS} can be scored separately. "
+                "Group them into classes first.",
             )  # fmt: skip
     findings = check_dataset(data, cv=folds, notes=[*table.notes, *data.notes])
     errors = [found for found in findings if found.severity == "error"]

@@ -160,8 +160,8 @@ def _utf8(raw: bytes, name: str) -> tuple[bytes, tuple[Note, ...]]:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
     if said is not None:
-        raise SoberError("E801", f"{name} says that it is {said} but is not. Save it again as UTF-8.")
-    text = f"{name} is not UTF-8 (line {line}), so it was read as Windows-1252. Look at accents, or save it as UTF-8."
+        raise SoberError("E801", f"{name} starts with a {said} mark but is not {said}. Save it again as UTF-8.")
+    text = f"{name} is not UTF-8 (line {line}), so it was read as Windows-1252. Check accents, or save it as UTF-8."
     try:
         return raw.decode("cp1252").encode(), (Note("W801", text),)
     except UnicodeDecodeError:
@@ -207,8 +207,8 @@ def _padded(utf8: bytes, delimiter: str, name: str) -> tuple[list[Any], tuple[No
             if any(row[width:]):
                 hint = "Quote cells that hold the delimiter"
                 if len(row) == width + 1:
-                    hint = "If the first column holds row names, as R writes them, give it a name; else quote such "
-                    hint += "cells"
+                    hint = "If the first column holds row names, as R writes them, give it a name; otherwise quote "
+                    hint += "such cells"
                 hint += " (with decimal commas, save with semicolons)" if delimiter == "," else ""
                 text = f"{name} is not rectangular: line {reader.line_num} has {len(row)} fields but the header has "
                 text += f"{width} (delimiter: {DELIMITERS.get(delimiter, delimiter)}). {hint}."
@@ -216,11 +216,11 @@ def _padded(utf8: bytes, delimiter: str, name: str) -> tuple[list[Any], tuple[No
             short += [reader.line_num] if len(row) < width else []
             rows.append((row + [""] * (width - len(row)))[:width])
     except csv.Error as error:
-        raise SoberError("E801", f"{name} cannot be read at line {reader.line_num}: {error}. Look there.") from None
+        raise SoberError("E801", f"{name} cannot be read at line {reader.line_num}: {error}.") from None
     columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
     said = "One row is" if len(short) == 1 else f"{len(short)} rows are"
     start = f"{said} shorter than the header (the first is line {short[0] if short else 0})"
-    return columns, (Note("W801", f"{start}; the missing cells count as gaps."),) if short else ()
+    return columns, (Note("W801", f"{start}; the missing cells are treated as empty."),) if short else ()
 
 
 # ---- files that know their columns --------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ def read_binary(raw: bytes, kind: str, name: str, sheet: str | None = None, has_
     except Exception as error:  # of Arrow, pandas, XML, zip or JSON
         reason = " ".join(str(error).split())[:140].rstrip(".") or type(error).__name__
         kind = "Excel" if kind == "xlsx" else kind
-        raise SoberError("E801", f"{name} is a damaged {kind} file: {reason}. Write it again.") from None
+        raise SoberError("E801", f"{name} is a damaged {kind} file: {reason}. Save it again.") from None
 
 
 def _workbook(raw: bytes, name: str, sheet: str | None, has_header: bool) -> Cells:
@@ -315,5 +315,5 @@ def _typed(frame: Any, first_row: Mapping[str, str], named_twice: Sequence[str],
             columns[name], kinds[name] = column.cast(pa.float64()), "number"
         else:
             text = f"Column {name[:60]!r} holds values of type {kind}. "
-            raise SoberError("E801", f"{text}Write numbers, text, dates or booleans, one per row.")
+            raise SoberError("E801", f"{text}Use numbers, text, dates or booleans, one per row.")
     return Cells(columns, len(frame), kinds, first_row, named_twice, notes=notes)

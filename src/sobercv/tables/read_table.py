@@ -68,7 +68,7 @@ def read(source: str | Path, settings: Settings | None = None, *, schema: Schema
     settings = settings or Settings()
     kind = _format(raw, path, name)
     if settings.sheet is not None and kind != "xlsx":
-        text = f"{name} is no Excel file: it has no sheet {settings.sheet[:40]!r}. Leave --sheet out."
+        text = f"{name} is not an Excel file, so it has no sheet {settings.sheet[:40]!r}. Leave --sheet out."
         raise SoberError("E808", text)
     has_header = settings.header is not False if schema is None else schema.has_header
     if kind in ("csv", "tsv"):
@@ -94,7 +94,7 @@ def read(source: str | Path, settings: Settings | None = None, *, schema: Schema
         if settings.header is None and _first_row_is_data(cells, frame, schema.columns):
             first = [cell.strip()[:15] for cell in cells.first_row.values()]
             row = ", ".join(first[:4]) + (", ..." if len(first) > 4 else "")
-            text = f"The first row of {name} looks like data ({row}), not like names of columns. Write --no-header "
+            text = f"The first row of {name} looks like data ({row}), not like column names. Write --no-header "
             text += "if there are none (they are then called col1, col2, ...), or --header if these are names."
             raise SoberError("E808", text)
     return Table(frame, name, path, kind, sha256(raw).hexdigest(), schema, notes, raw)
@@ -115,7 +115,7 @@ def _format(raw: bytes, path: Path | None, name: str) -> str:
     suffixes = [] if path is None else [s.lower() for s in path.suffixes if s.lower() != ".gz"]
     kind = FORMATS.get(suffixes[-1] if suffixes else "", "csv")
     if kind not in ("csv", "tsv"):
-        raise SoberError("E801", f"{name} is called {kind} but is not. Write it again, or give it its real suffix.")
+        raise SoberError("E801", f"{name} is not {kind} despite its name. Save it again, or use its real suffix.")
     if raw.lstrip()[:1] in (b"{", b"[") and suffixes[-1:] not in ([".csv"], [".tsv"]):
         raise SoberError("E801", f"{name} looks like JSON. Save the table as {_KNOWN}.")
     return kind

@@ -92,7 +92,7 @@ def assign(frame: Any, settings: Settings | None = None, **given: Any) -> Datase
     if by is not None:
         if n := int(kept[by].isna().sum()):
             rows = "row" if n == 1 else "rows"
-            raise SoberError("E107", f"{by!r} is missing in {n} {rows}. Give every row one, or leave those rows out.")
+            raise SoberError("E107", f"{by!r} is missing in {n} {rows}. Fill in every row, or leave those rows out.")
         codes = kept[by].astype(str).factorize()[0]
         if settings.group is not None or codes.max() + 1 < len(codes):  # an id that occurs once makes no groups
             if codes.max() < 2:
@@ -156,7 +156,7 @@ def check_target(settings: Settings, columns: Iterable[Any]) -> None:
     elif times and None in (time, event):
         lacks, pattern = ("event", EVENT_NAME) if event is None else ("time", TIME_NAME)
         likely = [n for n in named_like(pattern, columns) if n not in times]
-        guess = f"By its name it may be {' or '.join(map(repr, likely[:3]))}." if likely else listed(columns)
+        guess = f"Judging by its name it may be {' or '.join(map(repr, likely[:3]))}." if likely else listed(columns)
         wrong = f"Survival needs both: --{lacks} COLUMN is missing. {guess}"
     elif times and time == event:
         wrong = f"--time and --event name the same column, {time!r}. Name two."
@@ -182,7 +182,7 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
         return SoberError("E112", f"The target {name!r} {what}")
 
     if kind == "date":
-        raise refuse("holds dates. Give what is to be predicted as a class or number.")
+        raise refuse("holds dates. The target must be a class or a number.")
     values = column.to_numpy(dtype=object if kind == "text" else None)
     hint = "Name a column with classes or numbers."
     if kind == "text":
@@ -208,7 +208,7 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
     if found == "binary" and len(distinct) != 2:
         raise refuse(f"has {len(distinct)} classes, not 2. Choose --task multiclass or regression.")
     if kind == "number" and not np.array_equal(values, np.round(values)):
-        raise refuse("holds fractions, so it is no class. Choose --task regression.")
+        raise refuse("holds fractions, so it is not a class. Choose --task regression.")
     if kind == "text" and len(distinct) > max(MOST_CLASSES, len(values) // 3):
         raise refuse(f"is text with {len(distinct)} different values in {len(values)} rows. {hint}")
     if values.dtype.kind == "f" and np.abs(distinct).max() < 2**63:
@@ -223,8 +223,8 @@ def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Arra
     counts = written.value_counts().sort_index()
     if value is None:
         if not set(counts.index) <= {"0", "1", "True", "False"}:
-            text = f"The event {event[:40]!r} must be 1 (seen) or 0 (censored); it holds {_counted(counts)}. "
-            text += "Write --event-value with the one that means seen; all others then count as censored."
+            text = f"The event {event[:40]!r} must be 1 (observed) or 0 (censored); it holds {_counted(counts)}. "
+            text += "Write --event-value with the one that means observed; all others then count as censored."
             raise SoberError("E112", text)
         seen = written.isin(["1", "True"]).to_numpy(np.float64)
     else:
@@ -245,7 +245,7 @@ def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Arra
     if not np.isfinite(times).all() or (times < 0).any():
         raise SoberError("E112", f"The time {time!r} holds negative or infinite values. Correct those rows.")
     if seen.sum() < 2:
-        raise SoberError("E112", f"The event {event!r} was seen {int(seen.sum())} times; two is the least.")
+        raise SoberError("E112", f"The event {event!r} was observed {int(seen.sum())} times; at least two are needed.")
     if len(np.unique(times)) == 1:
         raise SoberError("E112", f"The time {time!r} is the same in every row, so nothing can be learned.")
     return survival_of(np.column_stack([seen, times])), notes
@@ -278,5 +278,5 @@ def _weights(column: Any, name: str) -> Array:
             text = f"The weight {name!r} is {what} in {rows} of the table. Every row needs a weight of 0 or more: "
             raise SoberError("E107", f"{text}correct the column, or leave those rows out.")
     if not values.any():
-        raise SoberError("E107", f"The weight {name!r} is 0 in every row, so that no row counts. Name another column.")
+        raise SoberError("E107", f"The weight {name!r} is 0 in every row, so no row counts. Name another column.")
     return values

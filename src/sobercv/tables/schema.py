@@ -58,8 +58,8 @@ class Schema(msgspec.Struct, frozen=True):
             if settings.limits is not None:
                 chosen[name] = replace(column, limits=settings.limits)
             elif column.role != "ignored" and n > max(FEW_LIMITS, FEW_LIMITS_SHARE * cells.n_rows):
-                text = f"Column {name[:40]!r} holds limits such as {example!r} in {n} of {cells.n_rows} rows. Say what "
-                text += "they count as: --limits value (the limit itself), --limits half (of a lower limit) or "
+                text = f"Column {name[:40]!r} holds limits such as {example!r} in {n} of {cells.n_rows} rows. Choose "
+                text += "how to read them: --limits value (the limit itself), --limits half (of a lower limit) or "
                 text += "--limits missing."
                 raise SoberError("E808", text)
         unsure_dates = [name for name, found in possible.items() if found[0].kind == "date" and len(found) > 1]
@@ -90,14 +90,14 @@ class Schema(msgspec.Struct, frozen=True):
         frame.attrs["named_twice"] = cells.named_twice
         texts = [name for name in made if self.columns[name].kind == "text" and self.columns[name].role == "feature"]
         retyped = [name for name in texts if cells.kinds.get(name) in ("number", "date")]
-        more = ". Read as text; look whether zeros in front were lost."
+        more = ". Read as text; check whether leading zeros were lost."
         notes = held_by("W844", retyped, "numbers or dates now but held text in training", more)
         if lost:
             n = sum(map(len, lost.values()))
             parts = [f"{len(bad)} of {name[:40]!r} ({bad[0][:20]!r})" for name, bad in lost.items()]
             more = f" and {len(lost) - 4} more columns" if len(lost) > 4 else ""
-            what = f"{n} values do not fit their columns' kinds in training and count"
-            what = "One value does not fit its column's kind in training and counts" if n == 1 else what
+            what = f"{n} values do not match the kind of their column in training and are treated"
+            what = "One value does not match the kind of its column in training and is treated" if n == 1 else what
             text = f"{what} as missing: {', '.join(parts[:4])}{more}."
             notes = [Note("W844", text, (*lost,)), *notes]
         return frame, tuple(notes)
@@ -170,12 +170,12 @@ def _inferred(
     stray = {name: found for name, found in strays.items() if found}
     words = some([word[:20] for values in stray.values() for word in values])
     what = "It is" if len(stray) == 1 else "They are"
-    more = f". {what} read as categories; correct such cells, or empty them."
+    more = f". {what} read as categories; correct or clear such cells."
     yield from held_by("W844", [*stray], f"numbers and other cells ({words})", more)
     if limits:
         first, (example, n) = next(iter(limits.items()))
         what = f"limits such as {example!r} (in {n} of {cells.n_rows} rows)"
-        yield from held_by("W844", [*limits], what, f". They count as {LIMITS[columns[first].limits]}.")
+        yield from held_by("W844", [*limits], what, f". They are read as {LIMITS[columns[first].limits]}.")
     groups: dict[Marks, list[str]] = {}
     for name, column in columns.items():
         if column.marks != PLAIN:
@@ -191,7 +191,7 @@ def _inferred(
         yield from held_by("W801", names, " and ".join(signs), more)
     gappy = [name for name, column in columns.items() if column.missing]
     words = some(sorted({word for name in gappy for word in columns[name].missing}))
-    yield from held_by("W801", gappy, f"words that count as missing ({words})", ".")
+    yield from held_by("W801", gappy, f"words treated as missing ({words})", ".")
     if codes := [n for n, column in columns.items() if column.is_code and n not in stray and n not in cells.kinds]:
         zeros = next((f" (such as {v[:20]!r})" for v in cells.examples(codes[0], ()) if v.startswith("0")), "")
         yield from held_by("W801", codes, "codes, read as categories", f"{zeros}.")
@@ -226,8 +226,8 @@ def unseen(cells: Cells, columns: Mapping[str, Column], frame: Any) -> list[Note
     empty = [str(c) for c, is_empty in frame.isna().all().items() if is_empty and columns[c].role == "feature"]
     what = "one value" if n == 1 else f"{n} values"
     which = [f"{name[:40]!r} ({', '.join(repr(v[:20]) for v in found[:3])})" for name, found in new.items()]
-    parts = [f"{what} of a category that training did not have: {', '.join(which[:4])}"] if new else []
+    parts = [f"{what} of a category not seen in training: {', '.join(which[:4])}"] if new else []
     count = "one column" if len(empty) == 1 else f"{len(empty)} columns"
     parts += [f"{count} without any value: {some(empty, 4)}"] if empty else []
-    text = f"The new rows hold {'; '.join(parts)}. Such values tell the model nothing."
+    text = f"The new rows hold {'; '.join(parts)}. The model learns nothing from such values."
     return [Note("W844", text, (*new, *empty))] if parts else []

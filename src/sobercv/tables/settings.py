@@ -19,7 +19,7 @@ import msgspec
 from ..errors import SoberError
 
 #: Panels of the help pages; what few need is shown last.
-DATA, MODEL, RUN, SCREEN, ADVANCED = "What to predict", "How to tune", "The run", "The screen", "Advanced"
+DATA, MODEL, RUN, SCREEN, ADVANCED = "What to predict", "How to tune", "The run", "Output", "Advanced"
 #: A comma between two metrics, not one between the arguments of a metric.
 _OUTSIDE_BRACKETS = re.compile(r",(?![^(]*\))")
 _DURATION = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]*)?)\s*(s|m|min|h|)\s*", re.I | re.A)
@@ -50,12 +50,12 @@ class Settings:
     data: str | None = None
     target: str | None = option(None, DATA, "The column to predict.", "-t")
     time: str | None = option(None, DATA, "Survival: the column with the time.")
-    event: str | None = option(None, DATA, "Survival: the column with the event, 1 seen, 0 not.")
-    event_value: str | None = option(None, ADVANCED, "Survival: what the event column holds if seen (1).")
-    id: str | None = option(None, DATA, "Identifies samples; rows that share it stay together.")
-    group: str | None = option(None, DATA, "Rows that share it (a patient) stay together.")
-    weight: str | None = option(None, ADVANCED, "How much each row counts, in fits and in scores.")
-    ignore: tuple[str, ...] = option((), DATA, "A column that models must not see; can be repeated.")
+    event: str | None = option(None, DATA, "Survival: the column with the event, 1 observed, 0 censored.")
+    event_value: str | None = option(None, ADVANCED, "Survival: the value in the event column that means observed (1).")
+    id: str | None = option(None, DATA, "Identifies samples; rows with the same value stay together.")
+    group: str | None = option(None, DATA, "Rows with the same value (a patient) stay together.")
+    weight: str | None = option(None, ADVANCED, "Weight of each row, in fits and scores.")
+    ignore: tuple[str, ...] = option((), DATA, "A column that models must not use; can be repeated.")
     task: str | None = option(
         None, DATA, "binary, multiclass, regression or survival; default: inferred from the target.",
         words="binary multiclass regression survival",
@@ -63,23 +63,23 @@ class Settings:
     positive: str | None = option(None, DATA, "The positive class, where a metric depends on it.")
     sheet: str | None = option(None, DATA, "Excel: the sheet with the table.")
     decimal: Literal[".", ","] | None = option(None, ADVANCED, "The decimal mark, . or , where numbers are ambiguous.")
-    header: bool | None = option(None, ADVANCED, "Whether the first row has names.")
+    header: bool | None = option(None, ADVANCED, "Whether the first row holds column names.")
     limits: Literal["value", "half", "missing"] | None = option(
-        None, ADVANCED, "What limits such as <0.5 count as: value, half or missing."
+        None, ADVANCED, "How to read limits such as <0.5: value, half or missing."
     )
     metric: tuple[str, ...] = option(
-        (), MODEL, "As in scikit-learn; several with commas, the first selects. Default: roc_auc, balanced_accuracy, "
-        "r2 or concordance_index.", "-m", words=_METRICS,
+        (), MODEL, "As in scikit-learn; separate several with commas, the first selects. Default: roc_auc, "
+        "balanced_accuracy, r2 or concordance_index.", "-m", words=_METRICS,
     )  # fmt: skip
     preset: str = option(
         "standard", MODEL, "quick, standard (default), thorough or paper.", "-p", words="quick standard thorough paper"
     )
     configurations: Annotated[int, msgspec.Meta(ge=2, le=10**9)] | None = option(
-        None, ADVANCED, "Try this many of the preset (default: all)."
+        None, ADVANCED, "Try only this many of the preset's configurations (default: all)."
     )
     cv: Annotated[int, msgspec.Meta(ge=2, le=10**9)] | Literal["groups"] = option(
-        10, MODEL, "Number of folds (default: 10), or groups: hold out one group at a time, as is done by itself where "
-        "there are fewer groups than folds.",
+        10, MODEL, "Number of folds (default: 10), or groups: hold out one group at a time (automatic when "
+        "there are fewer groups than folds).",
     )  # fmt: skip
     no_drop: bool = option(False, ADVANCED, "Run every configuration on every fold, hopeless ones too.")
     repeats: Annotated[int, msgspec.Meta(ge=1, le=1000)] = option(1, MODEL, "Number of CV repeats (default: 1).")
@@ -89,21 +89,21 @@ class Settings:
     )  # fmt: skip
     stratify: bool = option(False, ADVANCED, "Resample within classes or events, where some are rare.")
     tune_threshold: bool = option(
-        False, MODEL, "Two classes: tune the decision threshold, for f1, balanced_accuracy and the like."
+        False, MODEL, "Two classes: tune the decision threshold, for f1, balanced_accuracy and similar metrics."
     )
-    by: tuple[str, ...] = option((), MODEL, "Columns whose values are scored apart, such as sex,site.")
+    by: tuple[str, ...] = option((), MODEL, "Columns whose values are scored separately, such as sex,site.")
     interval: Literal["percentile", "calibrated", "fixed_models"] = option(
-        "calibrated", ADVANCED, "How the interval is made: calibrated (default), percentile, or fixed_models for "
+        "calibrated", ADVANCED, "How the interval is computed: calibrated (default), percentile, or fixed_models for "
         "predictions of models that were trained on other rows (sober correct).",
     )  # fmt: skip
     seed: Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)] = option(
-        0, RUN, "The same number gives the same result (default: 0)."
+        0, RUN, "Random seed; the same seed gives the same result (default: 0)."
     )
     jobs: Annotated[int, msgspec.Meta(ge=-1024, le=1024)] = option(
-        -1, RUN, "Workers (default: all cores). Changes no result.", "-j"
+        -1, RUN, "Number of workers (default: all cores). Does not change the result.", "-j"
     )
     max_time: Annotated[float, msgspec.Meta(gt=0)] | None = option(
-        None, RUN, "End the whole command after 90s, 10m or 2h, with what is there."
+        None, RUN, "Stop after 90s, 10m or 2h and report what is complete."
     )
 
     @property
@@ -144,7 +144,7 @@ class Output:
     """Where results go and what is shown: options that change no result."""
 
     output: str | None = option(None, RUN, "Where to write.", "-o")
-    fast: bool = option(False, RUN, "A report without charts and without the importance of columns.")
+    fast: bool = option(False, RUN, "Leave charts and column importance out of the report.")
     no_report: bool = option(False, RUN, "No report at all.")
     json: bool = option(False, SCREEN, "Print JSON and nothing else.")
     quiet: bool = option(False, SCREEN, "Print only the result.", "-q")
@@ -172,7 +172,7 @@ def checked(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
     for name, value in given.items():
         if name not in TYPES:
             close = difflib.get_close_matches(name, TYPES, 1)
-            hint = f"Did you mean {close[0].replace('_', '-')!r}?" if close else "Names are those of the long options."
+            hint = f"Did you mean {close[0].replace('_', '-')!r}?" if close else "Use the names of the long options."
             subject = f"{where} has a setting" if where else "There is no setting"
             raise SoberError("E808", f"{subject} {name[:60]!r}{' that sober does not know' * bool(where)}. {hint}")
         try:

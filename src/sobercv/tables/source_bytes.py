@@ -45,7 +45,7 @@ def source_bytes(path: Path | None) -> bytes:
     """Read a file, or standard input where there is no path; unpack gzip."""
     name, where = ("Standard input",) * 2 if path is None else (path.name, repr(str(path)))
     if path is None and (sys.stdin is None or sys.stdin.isatty()):
-        raise SoberError("E801", "Standard input is empty. Write: cat data.csv | sober check - --target y")
+        raise SoberError("E801", "Standard input is empty. Run: cat data.csv | sober check - --target y")
     check_source(path or "-")
     try:
         with nullcontext(sys.stdin.buffer) if path is None else path.open("rb") as stream:
@@ -63,7 +63,7 @@ def source_bytes(path: Path | None) -> bytes:
             return _limited(file, f"{name} grows beyond {{}} when unpacked. If that is right, unpack it first.")
     except (OSError, EOFError, zlib.error) as error:
         reason = str(error).rpartition(": ")[2].rstrip(".")
-        raise SoberError("E801", f"{name} is a damaged gzip file ({reason}). Pack it again.") from None
+        raise SoberError("E801", f"{name} is a damaged gzip file ({reason}). Compress it again.") from None
 
 
 def _limited(stream: Any, too_much: str) -> bytes:

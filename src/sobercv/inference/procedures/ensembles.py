@@ -53,8 +53,8 @@ class Ensemble(SelectionProcedure):
 
     stands_beside = True
     about = (
-        "The ensemble was put together on these predictions. The bootstrap put it together again in every resample, so "
-        "that the score is corrected for it."
+        "The ensemble was built on these predictions. The bootstrap rebuilt it in every resample, so the score is "
+        "corrected for that."
     )
 
     @abstractmethod
@@ -63,7 +63,7 @@ class Ensemble(SelectionProcedure):
 
     def check(self, question: Question) -> None:
         if question.first.task == "survival":
-            raise SoberError("E114", "Risks of models have no common scale and are not mixed. Write select='best'.")
+            raise SoberError("E114", "Risks of models have no common scale and cannot be mixed. Write select='best'.")
 
     def wanted(self, metric: Metric) -> tuple[tuple[str, ...], ...]:
         """Probabilities; numbers are what a metric of regression asks for already."""

@@ -57,7 +57,7 @@ class Threshold(Decision):
             return f"always {self.positive!r}: no threshold scores better"
         what = "probability" if self.response == "predict_proba" else "decision value"
         varies = f" ({self.range[0]:.4g} to {self.range[1]:.4g} over resamples)" if self.range else ""
-        return f"{self.positive!r} from {what} {self.value:.4g} on{varies}"
+        return f"{self.positive!r} at a {what} of {self.value:.4g} or more{varies}"
 
     def to_dict(self) -> dict[str, Any]:
         plain = super().to_dict()
@@ -99,8 +99,8 @@ class best_with_threshold(SelectionProcedure):
 
     makes_labels = True
     about = (
-        "The threshold was tuned on these predictions: {}. The bootstrap tuned it again in every resample, so that the "
-        "score is corrected for it."
+        "The threshold was tuned on these predictions: {}. The bootstrap tuned it again in every resample, so the "
+        "score is corrected for that."
     )
 
     def __init__(
@@ -122,7 +122,7 @@ class best_with_threshold(SelectionProcedure):
             raise SoberError(
                 "E114",
                 "A threshold is tuned for a metric of true and false positives, such as f1, balanced_accuracy, youden, "
-                f"matthews_corrcoef, accuracy or neg_cost(missed=5); {first.name} is none. Choose one of them.",
+                f"matthews_corrcoef, accuracy or neg_cost(missed=5); {first.name} is not one. Choose one of them.",
             )
         needed = first.at_cuts.one_sided
         if needed and all(getattr(self, name) is None for name in needed):
@@ -150,7 +150,7 @@ class best_with_threshold(SelectionProcedure):
         if response is None:
             raise SoberError(
                 "E116",
-                f"A threshold is one of {' or '.join(self.allowed)}; the table holds only "
+                f"A threshold needs {' or '.join(self.allowed)}; the table holds only "
                 f"{', '.join(predictions.responses)}. Pass scores or probabilities instead of labels.",
             )
         bound = copy(self)
