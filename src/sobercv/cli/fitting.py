@@ -136,10 +136,12 @@ def show(screen: Screen, results: RunRecord, folder: RunFolder) -> None:
         screen.say(STOPPED[results.stopped], "yellow")
     rows = honest(results.score)
     if not screen.quiet:
-        out = "failed or not reached" if results.stopped == "max_seconds" else "failed"
-        racing = results.n_configurations - results.n_finished - results.n_dropped - results.n_failed
-        parts = {"finished": results.n_finished, "still in the race": racing, "dropped": results.n_dropped}
-        told = ", ".join(f"{n} {what}" for what, n in {**parts, out: results.n_failed}.items() if n)
+        parts = {
+            "finished": results.n_finished, "dropped": results.n_dropped, "failed": results.n_failed,
+            "not reached": results.n_unreached,
+        }  # fmt: skip
+        racing = results.n_configurations - sum(parts.values())
+        told = ", ".join(f"{n} {what}" for what, n in {"still in the race": racing, **parts}.items() if n)
         race = f"{count(results.n_configurations, 'configuration')}: {told}"
         if not results.is_complete:
             race += f"; judged on {results.n_judged:,} of {count(results.data['rows'], 'row')}"

@@ -382,7 +382,8 @@ def race_of(search: Any) -> tuple[Race, Chart]:
     dropped = int((log.status == "dropped").sum())
     if not race.rule:
         folds = "every fold" if search.is_complete_ else "every fold that was reached before the run was ended"
-        text = f"No configuration was to be dropped: all {race.n_start:,} ran on {folds}, {race.n_trained:,} models."
+        ran = race.n_start - len(log.failures)
+        text = f"No configuration was to be dropped: all {ran:,} ran on {folds}, {race.n_trained:,} models."
     elif not dropped:
         text = f"After each round, configurations could be dropped that {race.reason}; none were."
     else:

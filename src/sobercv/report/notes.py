@@ -40,10 +40,12 @@ def notes(search: Any, checked: Iterable[Note] = ()) -> list[Note]:
     said = {note.code for note in noted}
     found = [*(note for note in checked if note.code not in said), *noted]
     failures, total, table = search.race_.failures, len(search.race_.status), search.predictions_
-    if failures:
-        text = f"{len(failures):,} of {count(total, 'configuration')} failed and were set aside; see Failures."
-        is_late = all(cause.message == UNREACHED for cause in failures.values())
-        found.append(Note("W204", unreached(len(failures), total) if is_late else text))
+    n_late = sum(cause.message == UNREACHED for cause in failures.values())
+    if n_failed := len(failures) - n_late:
+        text = f"{n_failed:,} of {count(total, 'configuration')} failed and were set aside; see Failures."
+        found.append(Note("W204", text))
+    if n_late:
+        found.append(Note("W204", unreached(n_late, total)))
     first, chance = estimate_of(search), None
     if first.metric == "balanced_accuracy" and table.n_classes:
         chance = 1.0 / float(table.n_classes)

@@ -110,6 +110,11 @@ class ConfigurationRow:
     dropped_after: int | None = None  # round, counted from 1
     p: float | None = None
 
+    @property
+    def was_compared(self) -> bool:
+        """Whether it has a score that the winner's was compared with."""
+        return self.status not in ("failed", "not reached")
+
 
 @dataclass(frozen=True)
 class Line:

@@ -24,6 +24,7 @@ from ..inference import Estimate
 from ..inference.estimate import METHODS
 from ..inference.procedures import Threshold
 from ..search.results import estimate_of
+from ..training.race import UNREACHED
 from .charts import CHARTS, draws_chart, race_of, tuned_threshold
 from .evidence import N_BANDS, Evidence
 from .families_table import BASELINE, families_table
@@ -183,7 +184,7 @@ def summarize_estimates(
 
 def _summary(estimates: list[Estimate], rows: Sequence[ConfigurationRow], compared: tuple[int, str] | None) -> Summary:
     """Write down what estimates tell; `compared` with the winner is a configuration (default: the first), in words."""
-    first, scores, tried = estimates[0], tuple(map(Score.of, estimates)), len(rows)
+    first, scores, tried = estimates[0], tuple(map(Score.of, estimates)), sum(row.was_compared for row in rows)
     score, share = scores[0], float(win_shares(first)[first.configurations == first.winner].sum())
     unit = "folds" if first.method == "bbc-f" else "groups" if first.n_groups else "samples"
     interval = f", {100 * score.level:g} % interval {score.ends}" if score.interval else ""
@@ -289,7 +290,8 @@ def with_charts(summary: Summary, search: Any, time: str = "time") -> Summary:
 
 def finished(summary: Summary, search: Any, notes: Iterable[Note] = ()) -> Summary:
     """Add the last notes, and list which configurations failed, where and why."""
-    failed, params = sorted(search.race_.failures.items()), {row.index: row.params for row in summary.configurations}
+    params = {row.index: row.params for row in summary.configurations if row.status == "failed"}
+    failed = sorted((c, failure) for c, failure in search.race_.failures.items() if c in params)
     rows = (
         (str(int(c)), params[c], f"fold {failure.fold + 1} of repeat {failure.repeat + 1}",
          f"{clean(failure.error or failure.kind, 80)}: {clean(failure.message, 400)}")
@@ -331,7 +333,9 @@ def _data(search: Any, X: Any) -> Facts:
     folds = search.n_splits_ // table.n_repeats
     repeats = f", repeated {table.n_repeats} times" if table.n_repeats > 1 else ""
     each = f"each of {groups:,} groups held out once" if groups == folds else count(folds, "fold")
-    return {**facts, "Cross-validation": f"{each}{repeats}", "Configurations": f"{len(search.race_.status):,}"}
+    total, n_out = len(search.race_.status), len(search.race_.failures)
+    compared = f"{total - n_out:,} of {total:,}" if n_out else f"{total:,}"
+    return {**facts, "Cross-validation": f"{each}{repeats}", "Configurations": compared}
 
 
 def versions() -> Facts:
@@ -354,12 +358,13 @@ def configurations(search: Any) -> tuple[ConfigurationRow, ...]:
     mean, spread = results[f"mean_test_{tail}"], results[f"std_test_{tail}"]
     numbers = {"pooled": pooled, "mean": mean, "spread": spread, "wins": wins, "p": log.p}
     known = {name: np.ma.masked_where(np.isnan(values), values).tolist() for name, values in numbers.items()}
-    is_unfinished = (log.status == "finished") & (not search.is_complete_)
+    status = np.where((log.status == "finished") & (not search.is_complete_), "still in the race", log.status)
+    status[[c for c, cause in log.failures.items() if cause.message == UNREACHED]] = "not reached"
     return tuple(
         ConfigurationRow(
             index=i,
             params=params,
-            status="still in the race" if is_unfinished[i] else str(log.status[i]),
+            status=str(status[i]),
             is_winner=i == search.best_index_,
             rank=int(results[f"rank_test_{tail}"][i]),
             seconds=float(results["mean_fit_time"][i]),

@@ -30,7 +30,7 @@ from ..report.summary import finished, summarize_numbers, versions, with_charts
 from ..report.words import MODEL, SELECT, clean, count, digits_for, family_of, number
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.results import estimate_of, trained
-from ..tables import Dataset
+from ..tables import Dataset, Settings
 from ..training.pool import call_in_process
 from . import model
 from .folder import RunFolder
@@ -195,7 +195,7 @@ def summarize_run(
     """Say what the report of a fitted search says; `report` as in `execute`."""
     data, settings = prepared.data, prepared.settings
     # A report is shown to others: they get the name of the table, not the folders of this machine.
-    command = replace(settings, data=settings.data and Path(settings.data).name).command()
+    command = _repeated_by(replace(settings, data=settings.data and Path(settings.data).name), search)
     title = f"{' and '.join(data.target)} in {prepared.table.name}"
     summary = summarize_numbers(search, data.X, title=title, command=command, notes=prepared.findings)
     facts = prepared.facts
@@ -238,7 +238,9 @@ def summarize_run(
 
 def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Note]) -> RunRecord:
     """Put everything together; the search is fitted, with or without a final model."""
-    status, families = [row.status for row in summary.configurations], _families(prepared.plan.preset.configurations)
+    status = [row.status for row in summary.configurations]
+    compared = {row.index for row in summary.configurations if row.was_compared}
+    families = _families(c for i, c in enumerate(prepared.plan.preset.configurations) if i in compared)
     table, facts, curve = search.predictions_, None, None
     if hasattr(search, "best_estimator_"):
         if table.task == "survival":  # by the winner's risks of rows that it was not trained on
@@ -259,6 +261,7 @@ def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Not
         n_finished=status.count("finished"),
         n_dropped=status.count("dropped"),
         n_failed=status.count("failed"),
+        n_unreached=status.count("not reached"),
         n_fits=int(search.n_fits_ + search.n_recalled_),  # of the whole run, whatever part `resume` or `extend` trained
         n_folds=prepared.plan.cv,
         n_judged=len(table.rows),
@@ -269,7 +272,7 @@ def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Not
         stopped=search.stopped_,
         signal=int(getattr(search, "signal_", 0) or 0),
         warnings=tuple(dict.fromkeys(notes)),
-        command=prepared.settings.command(),
+        command=_repeated_by(prepared.settings, search),
         settings=prepared.settings,
         data=prepared.facts,
         schema=prepared.table.schema,
@@ -278,6 +281,12 @@ def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Not
         model=facts,
         summary=summary,
     )
+
+
+def _repeated_by(settings: Settings, search: Any) -> str:
+    """Write the command that repeats a run, with its time limit where that ended the training."""
+    limit = f" --max-time {settings.max_time:.10g}s" if settings.max_time and search.stopped_ == "max_seconds" else ""
+    return f"{settings.command()}{limit}"
 
 
 def _families(configurations: Iterable[Any]) -> dict[str, str]:
@@ -295,6 +304,8 @@ def _families(configurations: Iterable[Any]) -> dict[str, str]:
                 values.setdefault(PARAMETERS.get(name, name), {})[value] = None
         told = []
         for name, distinct in values.items():
+            if set(distinct) == {None}:
+                continue
             if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in distinct):
                 ends = f"{min(distinct):.4g}", f"{max(distinct):.4g}"
                 told.append(f"{name} {' to '.join(dict.fromkeys(ends))}")
