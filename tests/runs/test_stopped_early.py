@@ -1,7 +1,6 @@
 """A run that its time limit stopped: what was compared is what was judged, and the rest is counted apart."""
 
 import re
-import time
 from dataclasses import replace
 
 import pytest
@@ -15,10 +14,11 @@ from sobercv.runs.methods import methods
 from sobercv.runs.prepare import prepare
 from sobercv.training import Fitted
 from sobercv.training.fit.space import Configuration
+from sobercv.training.stopping import Stop
 
 from .runs import begun_in, settings
 
-SECONDS, PLANNED = 3.0, 40
+PLANNED = 40
 
 
 @pytest.fixture(scope="module")
@@ -26,16 +26,20 @@ def stopped(tmp_path_factory):
     """Let the time be over when the first few configurations have been fitted on one fold."""
     folder, heard = tmp_path_factory.mktemp("stopped"), []
 
-    def slow(event):
+    def is_time(self):
+        if self.reason is None and len(heard) >= 2:
+            self.reason = "max_seconds"
+        return self.reason is not None
+
+    def listen(event):
         if isinstance(event, Fitted):
             heard.append(event)
-            time.sleep(SECONDS if len(heard) == 2 else 0.0)
 
-    asked = replace(settings(folder), preset="standard", configurations=PLANNED, max_time=60.0)
+    asked = replace(settings(folder), preset="standard", configurations=PLANNED, max_time=600.0)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Deadline, "for_training", lambda self: SECONDS)
+        patched.setattr(Stop, "is_time", is_time)
         run, ready = begun_in(folder, prepare(asked))
-        return execute(ready, run, Deadline(60.0), "fast", slow)
+        return execute(ready, run, Deadline(600.0), "fast", listen)
 
 
 def test_what_was_not_reached_did_not_fail(stopped):
@@ -58,8 +62,8 @@ def test_only_what_was_judged_was_compared(stopped):
 
 
 def test_the_command_that_repeats_it_names_the_limit(stopped):
-    assert stopped.command.endswith(" --max-time 60s")
-    assert "--max-time 60s (seed 0)" in methods(stopped)
+    assert stopped.command.endswith(" --max-time 600s")
+    assert "--max-time 600s (seed 0)" in methods(stopped)
 
 
 def test_the_screen_counts_what_was_not_reached_apart(stopped, tmp_path, capsys):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SoberError
+from ..report.summary import versions
 from ..report.words import count
 from ..runs.fit import Deadline, execute
 from ..runs.folder import SETTINGS, RunFolder, write_file
@@ -53,10 +54,20 @@ def resume(given: dict[str, Any]) -> int:
             )
         with screen.waiting("reading and checking the table"):
             prepared = prepare(settings, before.sha256)
-        return _run(screen, given, begin(folder, prepared))
+        return _run(screen, given, begin(folder, prepared), _is_complete(folder, settings))
 
 
 extend = resume
+
+
+def _is_complete(folder: RunFolder, settings: Settings) -> bool:
+    """Return whether the folder has a finished result and every fit of it, made by the versions installed here."""
+    try:
+        record = RunRecord.read(folder)
+    except SoberError:  # there is no result, or a damaged one
+        return False
+    is_same = record.settings.repeats == settings.repeats and record.versions == versions()
+    return is_same and record.stopped == "finished" and (folder / "run.sqlite").exists()
 
 
 def report(given: dict[str, Any]) -> None:
@@ -84,11 +95,15 @@ def report(given: dict[str, Any]) -> None:
         screen.say(f"Written: {output}")
 
 
-def _run(screen: Screen, given: dict[str, Any], prepared: Prepared) -> int:
+def _run(screen: Screen, given: dict[str, Any], prepared: Prepared, is_complete: bool = False) -> int:
+    """Train and judge; `is_complete`: every fit is in the folder, so that there is no progress to show."""
     planned, folder = prepared.plan, given["folder"]
     listeners: list[Any] = []
     if screen.talks:
         screen.notes(f for f in prepared.findings if f.severity != "suggestion")
+    if is_complete:
+        screen.say("The run is complete; writing the report again.")
+    elif screen.talks:
         size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.preset.n_configurations, 'configuration')}"
         screen.say(f"{size}, at most {planned.n_fits:,} fits. Ctrl-C stops and keeps what is done.", "dim")
         race: Any = Bars(screen.err) if screen.err.is_terminal else Lines(sys.stderr)
@@ -154,3 +169,6 @@ def show(screen: Screen, results: RunRecord, folder: RunFolder) -> None:
     if (folder / "report.html").exists():
         rows.append(("report", str(folder / "report.html")))
     screen.facts(rows)
+    for note in results.findings:
+        if note.code == "W806":  # it was said before the training, far above
+            screen.say(f"Before you use the score: {note.text.partition('. ')[0].rstrip('.')}. [{note.code}]", "yellow")

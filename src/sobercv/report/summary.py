@@ -29,7 +29,7 @@ from .charts import CHARTS, draws_chart, race_of, tuned_threshold
 from .evidence import N_BANDS, Evidence
 from .families_table import BASELINE, families_table
 from .model_charts import model_section
-from .notes import judged, missing_charts, win_shares
+from .notes import EXTEND, judged, missing_charts, win_shares
 from .notes import notes as notes_of
 from .records import Chart, ConfigurationRow, Facts, Score, Section, Summary, Table
 from .words import clean, configurations_in_words, count, percent, seconds, within
@@ -104,9 +104,18 @@ def summarize(
 
 
 def summarize_numbers(
-    search: Any, X: Any = None, *, title: str | None = None, command: str | None = None, notes: Iterable[Note] = ()
+    search: Any,
+    X: Any = None,
+    *,
+    title: str | None = None,
+    command: str | None = None,
+    notes: Iterable[Note] = (),
+    extend: str = EXTEND,
 ) -> Summary:
-    """Put all that takes no time into plain data: everything but charts of predictions and the final model."""
+    """Put all that takes no time into plain data: everything but charts of predictions and the final model.
+
+    `extend`: how to go beyond a grid, for a winner on its edge.
+    """
     first, log, rows = estimate_of(search), search.race_, configurations(search)
     code = _NOISE.sub(r"\1", f"{BaseEstimator.__repr__(search, N_CHAR_MAX=4000)}.fit(X, y)")
     race, rounds = race_of(search)
@@ -129,7 +138,8 @@ def summarize_numbers(
     if log.n_fits_saved:
         share = 100 * log.n_fits_saved / (log.n_fits + log.n_fits_saved)
         timing["Models not needed"] = f"{log.n_fits_saved:,} ({share:.0f} %)"
-    timing["Time of the race"] = seconds(log.seconds)
+    if not search.n_recalled_:  # what was recalled took its time in an earlier run
+        timing["Time of the race"] = seconds(log.seconds)
     if hasattr(search, "best_estimator_"):
         timing["Models trained"] += ", the final one included"
         timing["Time of the final model"] = seconds(search.refit_time_)
@@ -150,7 +160,7 @@ def summarize_numbers(
         race=race,
         table_note=note,
         timing=timing,
-    ).with_notes(notes_of(search, notes))
+    ).with_notes(notes_of(search, notes, extend))
     charts = (*draws_chart(first, made.scores[0]), *[rounds] * has_rounds)
     return made.with_section(Section("selection", SELECTION, charts, sentence="" if has_rounds else rounds.sentence))
 

@@ -24,7 +24,7 @@ from ..report.evidence import positive_of
 from ..report.html import to_html
 from ..report.model_charts import MOST_COLUMNS, model_section
 from ..report.notes import AFTER_THE_RUN
-from ..report.records import Summary, Table
+from ..report.records import Summary, Table, order_of
 from ..report.subgroups import subgroup_section
 from ..report.summary import finished, summarize_numbers, versions, with_charts
 from ..report.words import MODEL, SELECT, clean, count, digits_for, family_of, number
@@ -50,6 +50,8 @@ AFTER_SHARE, AFTER_SECONDS, AFTER_LONG = 0.4, 60.0, 0.05
 FIRST_FITS = 5.0
 #: Seconds for all that follows when a signal has ended the training: the sender does not wait long.
 HURRY = 20.0
+#: Presets that no other one goes beyond.
+LARGEST = ("thorough", "paper")
 #: Parameters of our own models in words.
 PARAMETERS = {"roots": "columns tried per split (in square roots of all)"}
 #: Shares of half the width of the interval: a cost of choosing below the first is nothing, one above the second a lot.
@@ -197,7 +199,8 @@ def summarize_run(
     # A report is shown to others: they get the name of the table, not the folders of this machine.
     command = _repeated_by(replace(settings, data=settings.data and Path(settings.data).name), search)
     title = f"{' and '.join(data.target)} in {prepared.table.name}"
-    summary = summarize_numbers(search, data.X, title=title, command=command, notes=prepared.findings)
+    extend = "" if settings.preset in LARGEST else "; a larger preset tries more"
+    summary = summarize_numbers(search, data.X, title=title, command=command, notes=prepared.findings, extend=extend)
     facts = prepared.facts
     rows = [("Column", "Role", "Kind", "Read as", "Values", "Missing")]
     for c in facts["columns_read"]:
@@ -271,7 +274,7 @@ def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Not
         winner=summary.winner,
         stopped=search.stopped_,
         signal=int(getattr(search, "signal_", 0) or 0),
-        warnings=tuple(dict.fromkeys(notes)),
+        warnings=tuple(sorted(dict.fromkeys(notes), key=order_of)),
         command=_repeated_by(prepared.settings, search),
         settings=prepared.settings,
         data=prepared.facts,
