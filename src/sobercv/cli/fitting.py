@@ -72,7 +72,7 @@ def _is_complete(folder: RunFolder, settings: Settings) -> bool:
 
 def report(given: dict[str, Any]) -> None:
     """Show the result of a run and write its report again, or write its tables."""
-    from ..report.html import to_html
+    from ..report import rendered
     from ..report.tables import to_format
 
     folder, output = given["folder"], given["output"] and Path(given["output"])
@@ -82,7 +82,9 @@ def report(given: dict[str, Any]) -> None:
         write_file(output, text) if output is not None else sys.stdout.write(text)
         return
     try:
-        page = to_html(record.summary)
+        page = rendered(record.summary, output or Path("report.html"))
+    except SoberError:
+        raise
     except Exception as error:  # numbers that fit the schema and yet make no picture were edited
         raise folder.damaged(RESULTS, f"no page can be drawn from it, {type(error).__name__}") from error
     if output is None:
