@@ -76,9 +76,7 @@ def exit_code_of(problem: BaseException, debug: bool) -> int:
         code, sentence = FAILED if problem.code in BROKEN else BAD, str(problem)
     elif isinstance(problem, _Usage):
         usage: Any = problem
-        code, said, context = BAD, usage.format_message().rstrip("."), usage.ctx
-        if (number := _number_asked(usage)) is not None:
-            said = number
+        code, said, context = BAD, _number_asked(usage) or usage.format_message().rstrip("."), usage.ctx
         meant = MEANT.get(str(getattr(usage, "option_name", "")).lstrip("-"))
         if context is not None and any(meant in parameter.opts for parameter in context.command.params):
             said = f"No such option: {usage.option_name}. Did you mean {meant}?"
