@@ -192,6 +192,23 @@ def test_a_bad_input_gets_exit_code_2_and_one_sentence(sober, tmp_path, name, fi
     assert ended.out == "" or arguments[0] == "check"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("predict", "run", "d.csv", "--threshold", "0,3"), "--threshold must be a number; got '0,3'. Write 0.3."),
+        (("predict", "run", "d.csv", "--threshold", "half"), "--threshold must be a number; got 'half'. See"),
+        (("predict", "run", "d.csv", "--at", "5", "--at", "2,5"), "--at must be a number; got '2,5'. Write 2.5."),
+        (("predict", "run", "d.csv", "--at", "1,234"), "--at must be a number; got '1,234'. See"),
+        (("fit", "d.csv", "--jobs", "1,5"), "--jobs must be a whole number; got '1,5'. See"),
+    ],
+)
+def test_a_number_that_is_none_is_quoted(sober, arguments, said):
+    ended = sober(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert said in ended.err
+    assert ended.err.endswith("[E808]\n")
+
+
 def test_there_are_enough_of_them():
     assert len(BAD) >= 60
 

@@ -70,6 +70,9 @@ def test_what_check_warns_of_is_in_the_report_too(sober, tmp_path):
     assert CODES["W806"] in page
     notes = json.loads((tmp_path / "run" / "results.json").read_text())["summary"]["notes"]
     assert [note["columns"] for note in notes if note["code"] == "W806"] == [["copy"]]
+    last = " ".join(" ".join(ended.err.splitlines()[-2:]).split())
+    assert "Before you use the score: One column nearly predicts the target on its own (ROC AUC): 'copy' 1.000" in last
+    assert last.endswith("[W806]")
 
 
 def test_nothing_of_a_column_is_cut_off_on_a_narrow_screen(capsys, monkeypatch):

@@ -26,10 +26,27 @@ def test_a_link_to_the_table_is_the_table(sober, run_folder, tmp_path):
 @pytest.mark.parametrize("command", [("predict", "data.csv"), ("report",), ("report", "--format", "md")], ids=str)
 def test_other_files_are_written_over_when_asked(sober, run_folder, tmp_path, command):
     name, *rest = command
-    (tmp_path / "mine").write_text("mine")
-    ended = sober(name, run_folder, *rest, "-o", "mine")
+    (tmp_path / "mine.html").write_text("mine")
+    ended = sober(name, run_folder, *rest, "-o", "mine.html")
     assert ended.code == 2
     assert "--overwrite" in ended.err
-    assert (tmp_path / "mine").read_text() == "mine"
-    assert sober(name, run_folder, *rest, "-o", "mine", "--overwrite").code == 0
-    assert (tmp_path / "mine").read_text() != "mine"
+    assert (tmp_path / "mine.html").read_text() == "mine"
+    assert sober(name, run_folder, *rest, "-o", "mine.html", "--overwrite").code == 0
+    assert (tmp_path / "mine.html").read_text() != "mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("r.pdf", "print it to PDF in the browser"), ("r.docx", "Write report.html.")]
+)
+def test_a_report_is_not_written_under_the_name_of_another_kind(sober, run_folder, tmp_path, name, hint):
+    ended = sober("report", run_folder, "-o", name)
+    assert (ended.code, ended.out) == (2, "")
+    assert hint in ended.err
+    assert "[E122]" in ended.err
+    assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize(("name", "start"), [("r.html", "<!doctype html>"), ("r.md", "## Scores"), ("r.json", "{")])
+def test_the_ending_says_what_is_written(sober, run_folder, tmp_path, name, start):
+    assert sober("report", run_folder, "-o", name).code == 0
+    assert (tmp_path / name).read_text().startswith(start)

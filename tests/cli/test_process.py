@@ -73,6 +73,23 @@ class Evil:
         raise AssertionError("it was loaded")
 
 
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        ("sksurv.ensemble", "needs scikit-survival, which is not installed: pip install 'sobercv[survival]'. [E403]"),
+        ("skrub", "needs skrub, which is not installed: pip install skrub. [E403]"),
+    ],
+)
+def test_a_package_that_the_model_needs_is_named(sober, run_folder, monkeypatch, module, said):
+    def loads(*_, **__):
+        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+    monkeypatch.setattr("skops.io.loads", loads)
+    ended = sober("predict", run_folder, "data.csv")
+    assert (ended.code, ended.out) == (2, "")
+    assert said in ended.err
+
+
 def test_a_model_of_other_types_is_not_loaded(sober, run_folder):
     (run_folder / "model.skops").write_bytes(skops.io.dumps(Evil()))
     ended = sober("predict", "run", "data.csv")

@@ -99,6 +99,20 @@ def test_by_folds_is_the_literal_loop(metric):
     assert "W217" in {note.code for note in found.notes}
 
 
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        ([None, None, 0], "1 of 3 configurations was dropped early. It took part in the correction"),
+        ([None, 0, 0], "2 of 3 configurations were dropped early. They took part in the correction"),
+    ],
+)
+def test_the_note_counts_the_dropped_in_the_singular_too(left, said):
+    table, _ = made("roc_auc", n=60, c=3)
+    finishers, dropped, _ = left_after(table, left)
+    found = corrected(race_table(finishers, dropped, Question.ask("roc_auc", n_bootstraps=20, random_state=3)))
+    assert any(note.text.startswith(said) for note in found["roc_auc"].notes)
+
+
 def test_nobody_left_is_bbc():
     table, _ = made("roc_auc")
     question = Question.ask("roc_auc", n_bootstraps=50)

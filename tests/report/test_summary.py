@@ -110,6 +110,9 @@ def test_what_checks_found_is_said_once_and_suggestions_last():
     found = summarize(search, notes=given).notes
     assert [note.code for note in found] == ["W806", "W204", "S801"]
     assert found[0].columns == ("x",)
+    given = [Note(code, "A text.") for code in ("W801", "W704", "W809", "W301", "S801", "W806")]
+    codes = [note.code for note in summarize(search, notes=given).notes]
+    assert codes == ["W301", "W806", "W704", "W204", "W801", "W809", "S801"]
     judged = replace(next(iter(search.estimate_.values())), notes=(Note("W205", "There are few."),))
     few = copy(search)
     few.estimate_ = dict.fromkeys(search.estimate_, judged)

@@ -58,6 +58,19 @@ def test_folders_that_are_none(tmp_path):
     refused(RunFolder(tmp_path / "full").check_free, "not empty")
 
 
+def test_a_run_of_nearly_that_name_is_named(tmp_path, folder):
+    begun = tmp_path / "lauf"
+    begun.mkdir()
+    (begun / "settings.json").write_text("{}")
+    (tmp_path / "laufff").mkdir()  # holds no run
+    with pytest.raises(SoberError, match=r"Did you mean '.*/lauf'\?"):
+        RunFolder(tmp_path / "lauff").check()
+    with pytest.raises(SoberError, match=r"Create one with: sober fit"):
+        RunFolder(tmp_path / "other").check()
+    with pytest.raises(SoberError, match=r"Create one with: sober fit"):
+        RunFolder(tmp_path / "nowhere" / "lauff").check()
+
+
 def test_a_folder_that_is_a_link_is_refused(tmp_path, folder):
     (tmp_path / "link").symlink_to(folder.path)
     refused(RunFolder(tmp_path / "link").check, "is a link to .*run")

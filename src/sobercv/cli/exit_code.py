@@ -7,6 +7,7 @@ interrupted, 143 terminated. Never a traceback, unless `--debug` asks for it.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import traceback
@@ -21,6 +22,9 @@ BROKEN = frozenset({"E117", "E315", "E505", "E506", "E602"})
 # typer brings its own click and does not export this; its relatives are public.
 _Usage = typer.BadParameter.__mro__[2]
 
+
+#: A number with a decimal comma, and not one whose comma may stand between thousands.
+_COMMA = re.compile(r"[+-]?(?![1-9][0-9]{0,2},[0-9]{3}$)[0-9]*,[0-9]+")
 
 #: Words of other tools for our options, which look nothing like them.
 MEANT = {
@@ -48,6 +52,18 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
 
 
+def _number_asked(usage: Any) -> str | None:
+    """Say which option takes a number, what it got and how to write that; None where something else is wrong."""
+    found = usage.__cause__.errors()[0] if hasattr(usage.__cause__, "errors") else {}
+    kind = {"float_parsing": "a number", "int_parsing": "a whole number"}.get(found.get("type", ""))
+    if kind is None or usage.param is None:
+        return None
+    given = str(found["input"])
+    is_decimal = kind == "a number" and _COMMA.fullmatch(given) is not None
+    hint = f" Write {given.replace(',', '.')}" if is_decimal else ""
+    return f"{max(usage.param.opts, key=len)} must be {kind}; got {given[:60]!r}.{hint}".rstrip(".")
+
+
 def exit_code_of(problem: BaseException, debug: bool) -> int:
     """Say in one sentence what has ended a command; `debug` shows the traceback of a failure."""
     from ..errors import SoberError
@@ -60,7 +76,7 @@ def exit_code_of(problem: BaseException, debug: bool) -> int:
         code, sentence = FAILED if problem.code in BROKEN else BAD, str(problem)
     elif isinstance(problem, _Usage):
         usage: Any = problem
-        code, said, context = BAD, usage.format_message().rstrip("."), usage.ctx
+        code, said, context = BAD, _number_asked(usage) or usage.format_message().rstrip("."), usage.ctx
         meant = MEANT.get(str(getattr(usage, "option_name", "")).lstrip("-"))
         if context is not None and any(meant in parameter.opts for parameter in context.command.params):
             said = f"No such option: {usage.option_name}. Did you mean {meant}?"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SoberError
+from ..report.summary import versions
 from ..report.words import count
 from ..runs.fit import Deadline, execute
 from ..runs.folder import SETTINGS, RunFolder, write_file
@@ -53,15 +54,25 @@ def resume(given: dict[str, Any]) -> int:
             )
         with screen.waiting("reading and checking the table"):
             prepared = prepare(settings, before.sha256)
-        return _run(screen, given, begin(folder, prepared))
+        return _run(screen, given, begin(folder, prepared), _is_complete(folder, settings))
 
 
 extend = resume
 
 
+def _is_complete(folder: RunFolder, settings: Settings) -> bool:
+    """Return whether the folder has a finished result and every fit of it, made by the versions installed here."""
+    try:
+        record = RunRecord.read(folder)
+    except SoberError:  # there is no result, or a damaged one
+        return False
+    is_same = record.settings.repeats == settings.repeats and record.versions == versions()
+    return is_same and record.stopped == "finished" and (folder / "run.sqlite").exists()
+
+
 def report(given: dict[str, Any]) -> None:
     """Show the result of a run and write its report again, or write its tables."""
-    from ..report.html import to_html
+    from ..report import rendered
     from ..report.tables import to_format
 
     folder, output = given["folder"], given["output"] and Path(given["output"])
@@ -71,7 +82,9 @@ def report(given: dict[str, Any]) -> None:
         write_file(output, text) if output is not None else sys.stdout.write(text)
         return
     try:
-        page = to_html(record.summary)
+        page = rendered(record.summary, output or Path("report.html"))
+    except SoberError:
+        raise
     except Exception as error:  # numbers that fit the schema and yet make no picture were edited
         raise folder.damaged(RESULTS, f"no page can be drawn from it, {type(error).__name__}") from error
     if output is None:
@@ -84,11 +97,15 @@ def report(given: dict[str, Any]) -> None:
         screen.say(f"Written: {output}")
 
 
-def _run(screen: Screen, given: dict[str, Any], prepared: Prepared) -> int:
+def _run(screen: Screen, given: dict[str, Any], prepared: Prepared, is_complete: bool = False) -> int:
+    """Train and judge; `is_complete`: every fit is in the folder, so that there is no progress to show."""
     planned, folder = prepared.plan, given["folder"]
     listeners: list[Any] = []
     if screen.talks:
         screen.notes(f for f in prepared.findings if f.severity != "suggestion")
+    if is_complete:
+        screen.say("The run is complete; writing the report again.")
+    elif screen.talks:
         size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.preset.n_configurations, 'configuration')}"
         screen.say(f"{size}, at most {planned.n_fits:,} fits. Ctrl-C stops and keeps the completed fits.", "dim")
         race: Any = Bars(screen.err) if screen.err.is_terminal else Lines(sys.stderr)
@@ -136,10 +153,12 @@ def show(screen: Screen, results: RunRecord, folder: RunFolder) -> None:
         screen.say(STOPPED[results.stopped], "yellow")
     rows = honest(results.score)
     if not screen.quiet:
-        out = "failed or not reached" if results.stopped == "max_seconds" else "failed"
-        racing = results.n_configurations - results.n_finished - results.n_dropped - results.n_failed
-        parts = {"finished": results.n_finished, "still in the race": racing, "dropped": results.n_dropped}
-        told = ", ".join(f"{n} {what}" for what, n in {**parts, out: results.n_failed}.items() if n)
+        parts = {
+            "finished": results.n_finished, "dropped": results.n_dropped, "failed": results.n_failed,
+            "not reached": results.n_unreached,
+        }  # fmt: skip
+        racing = results.n_configurations - sum(parts.values())
+        told = ", ".join(f"{n} {what}" for what, n in {"still in the race": racing, **parts}.items() if n)
         race = f"{count(results.n_configurations, 'configuration')}: {told}"
         if not results.is_complete:
             race += f"; judged on {results.n_judged:,} of {count(results.data['rows'], 'row')}"
@@ -152,3 +171,6 @@ def show(screen: Screen, results: RunRecord, folder: RunFolder) -> None:
     if (folder / "report.html").exists():
         rows.append(("report", str(folder / "report.html")))
     screen.facts(rows)
+    for note in results.findings:
+        if note.code == "W806":  # it was said before the training, far above
+            screen.say(f"Before you use the score: {note.text.partition('. ')[0].rstrip('.')}. [{note.code}]", "yellow")

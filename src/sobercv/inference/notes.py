@@ -60,10 +60,11 @@ def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
     n_configurations, chosen = len(table.configurations), chosen[chosen >= 0]
     if table.dropped is not None:
         share = float(table.dropped[chosen].mean()) if len(chosen) else 0.0
+        were, they, have = ("was", "It", "has") if table.dropped.sum() == 1 else ("were", "They", "have")
         yield Note(
             "W217",
-            f"{table.dropped.sum()} of {n_configurations} configurations were dropped early. They took part in the "
-            f"correction with the predictions they have, and won {100 * share:.0f} % of the resamples.",
+            f"{table.dropped.sum()} of {n_configurations} configurations {were} dropped early. {they} took part in "
+            f"the correction with the predictions {they.lower()} {have}, and won {100 * share:.0f} % of the resamples.",
         )
         winner = table.reference  # what follows is about the finishers
     units, n_dropped = table.observed, table.predictions.n_dropped

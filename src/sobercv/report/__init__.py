@@ -31,16 +31,19 @@ def write(summary: Summary, path: Any) -> Path:
     Path
     """
     path = Path(path)
+    path.write_text(rendered(summary, path), encoding="utf-8")
+    return path
+
+
+def rendered(summary: Summary, path: Path) -> str:
+    """Return what a summary is as a file of this path, by the ending of it; E122 where that is none of a report."""
     kind = path.suffix.lower().removeprefix(".")
     if kind in FORMATS:
-        content = to_format(summary, kind)
-    elif kind == "json":
-        content = summary.to_json().decode() + "\n"
-    elif kind in ("html", "htm"):
-        content = to_html(summary)
-    else:
-        raise SoberError(
-            "E122", f"A report's name ends with .html, .md, .tex, .csv or .json; got {str(path)!r}. Write report.html."
-        )
-    path.write_text(content, encoding="utf-8")
-    return path
+        return to_format(summary, kind)
+    if kind == "json":
+        return summary.to_json().decode() + "\n"
+    if kind in ("html", "htm"):
+        return to_html(summary)
+    hint = "Write report.html" + " and print it to PDF in the browser" * (kind == "pdf")
+    known = ".html, .md, .tex, .csv or .json"
+    raise SoberError("E122", f"A report's name ends with {known}; got {str(path)!r}. {hint}.")

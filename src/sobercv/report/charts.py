@@ -382,7 +382,8 @@ def race_of(search: Any) -> tuple[Race, Chart]:
     dropped = int((log.status == "dropped").sum())
     if not race.rule:
         folds = "every fold" if search.is_complete_ else "every fold reached before the run ended"
-        text = f"Early dropping was off: all {race.n_start:,} ran on {folds}, {race.n_trained:,} models."
+        ran = race.n_start - len(log.failures)
+        text = f"Early dropping was off: all {ran:,} ran on {folds}, {race.n_trained:,} models."
     elif not dropped:
         text = f"After each round, configurations that {race.reason} could be dropped; none were."
     else:

@@ -23,7 +23,7 @@ FILLED = (
 def checklist(summary: Summary) -> Table:
     """Fill in what the run knows."""
     fact, score = defaultdict(lambda: "?", summary.data), summary.scores[0]
-    tried = count(0 if summary.race is None else summary.race.n_start, "configuration")
+    tried = count(sum(row.was_compared for row in summary.configurations), "configuration")
     interval = f" ({100 * score.level:g} % interval {score.ends})" if score.interval else ""
     sections = {section.name: section for section in summary.sections}
     plots = [chart.title for chart in sections["curves"].charts] if "curves" in sections else []

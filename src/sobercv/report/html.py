@@ -26,7 +26,7 @@ MOST_ROWS = 1000
 COLUMNS = {
     "Rank": ("by the rule that selects", "rank"),
     "Parameters": ("the values that were set", None),
-    "Status": ("finished, dropped after a round, or failed", None),
+    "Status": ("finished, dropped after a round, failed, or not reached in time", None),
     "Won": ("share of the resamples in which it was the best", "wins"),
     "Pooled": ("score of all its out-of-sample predictions together", "pooled"),
     "Fold mean": ("mean of its scores over folds", "mean"),

@@ -32,7 +32,11 @@ AFTER_THE_RUN = ("W701", "W702", "W711")
 LIMITATIONS = (*AFTER_THE_RUN, "W201", "W203", "W204", "W205", "W301", "W601", "W804", "W806", "W811", "W813")
 
 
-def notes(search: Any, checked: Iterable[Note] = ()) -> list[Note]:
+#: What to do about a winner on the edge of its grid.
+EXTEND = ": extend the grid in that direction, or use a larger preset"
+
+
+def notes(search: Any, checked: Iterable[Note] = (), extend: str = EXTEND) -> list[Note]:
     """Collect what checks found, what the estimates noted (under the same code, instead), and what numbers say."""
     estimates = search.estimate_.values() if search.multimetric_ else [search.estimate_]
     once = dict.fromkeys(note for estimate in estimates for note in estimate.notes)
@@ -40,16 +44,18 @@ def notes(search: Any, checked: Iterable[Note] = ()) -> list[Note]:
     said = {note.code for note in noted}
     found = [*(note for note in checked if note.code not in said), *noted]
     failures, total, table = search.race_.failures, len(search.race_.status), search.predictions_
-    if failures:
-        text = f"{len(failures):,} of {count(total, 'configuration')} failed and were set aside; see Failures."
-        is_late = all(cause.message == UNREACHED for cause in failures.values())
-        found.append(Note("W204", unreached(len(failures), total) if is_late else text))
+    n_late = sum(cause.message == UNREACHED for cause in failures.values())
+    if n_failed := len(failures) - n_late:
+        text = f"{n_failed:,} of {count(total, 'configuration')} failed and were set aside; see Failures."
+        found.append(Note("W204", text))
+    if n_late:
+        found.append(Note("W204", unreached(n_late, total)))
     first, chance = estimate_of(search), None
     if first.metric == "balanced_accuracy" and table.n_classes:
         chance = 1.0 / float(table.n_classes)
     elif first.metric == "accuracy" and table.y.ndim == 1:
         chance = float(np.bincount(table.y).max() / table.n_samples)
-    edge = edge_of_grid(search)
+    edge = None if n_late else edge_of_grid(search, extend)  # of a grid that was tried
     return [*found, *judged(first, chance), *([] if edge is None else [edge])]
 
 
@@ -82,8 +88,8 @@ def win_shares(estimate: Estimate) -> Array:
     return np.asarray(counts / counts.sum())
 
 
-def edge_of_grid(search: Any) -> Note | None:
-    """Say which parameters of the winner have the least or the greatest value that was tried."""
+def edge_of_grid(search: Any, extend: str = EXTEND) -> Note | None:
+    """Say which parameters of the winner have the least or the greatest value that was tried, and how to go beyond."""
     winner, told, same = dict(search.best_params_), [], []
     numbers = [name for name, value in winner.items() if is_number(value)]
     for params in search.cv_results_["params"]:  # those that differ from the winner in numbers only
@@ -102,10 +108,7 @@ def edge_of_grid(search: Any) -> Note | None:
         told.append(f"{which} of {values[0]:.4g} to {values[-1]:.4g}")
     if not told:
         return None
-    text = (
-        f"The winner is at the edge of what was tried: {'; '.join(told)}. Values beyond it may be better: extend "
-        "the grid in that direction, or use a larger preset."
-    )
+    text = f"The winner is at the edge of what was tried: {'; '.join(told)}. Values beyond it may be better{extend}."
     return Note("W711", text)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 
 from ..errors import Note
 from ..inference import Estimate
@@ -16,6 +15,17 @@ from .words import between, clean, digits_for, metric_label, number, signed
 
 Numbers = tuple[float, ...]
 Facts = dict[str, str]  # by label
+#: Warnings that come before all others, because no correction helps: leaks, and rows in training and test at once.
+FIRST = ("W806", "W301")
+#: Those that come after all others: how the table was read.
+LAST = ("W801", "W809")
+
+
+def order_of(note: Note) -> int:
+    """Return the place of a note among others: what can make a score worthless first, suggestions last."""
+    if note.severity == "suggestion":
+        return 3
+    return 0 if note.code in FIRST else 2 if note.code in LAST else 1
 
 
 @dataclass(frozen=True)
@@ -109,6 +119,11 @@ class ConfigurationRow:
     seconds: float | None = None
     dropped_after: int | None = None  # round, counted from 1
     p: float | None = None
+
+    @property
+    def was_compared(self) -> bool:
+        """Whether it has a score that the winner's was compared with."""
+        return self.status not in ("failed", "not reached")
 
 
 @dataclass(frozen=True)
@@ -259,8 +274,8 @@ class Summary:
         return replace(self, sections=(*self.sections, section))
 
     def with_notes(self, more: Iterable[Note]) -> Summary:
-        """Return a copy with more notes: warnings first, then suggestions."""
-        return replace(self, notes=tuple(sorted((*self.notes, *more), key=attrgetter("severity"), reverse=True)))
+        """Return a copy with more notes, in the order in which they matter."""
+        return replace(self, notes=tuple(sorted((*self.notes, *more), key=order_of)))
 
     def to_json(self) -> bytes:
         """Write the summary as JSON."""

@@ -24,11 +24,12 @@ from ..inference import Estimate
 from ..inference.estimate import METHODS
 from ..inference.procedures import Threshold
 from ..search.results import estimate_of
+from ..training.race import UNREACHED
 from .charts import CHARTS, draws_chart, race_of, tuned_threshold
 from .evidence import N_BANDS, Evidence
 from .families_table import BASELINE, families_table
 from .model_charts import model_section
-from .notes import judged, missing_charts, win_shares
+from .notes import EXTEND, judged, missing_charts, win_shares
 from .notes import notes as notes_of
 from .records import Chart, ConfigurationRow, Facts, Score, Section, Summary, Table
 from .words import clean, configurations_in_words, count, percent, seconds, within
@@ -103,9 +104,18 @@ def summarize(
 
 
 def summarize_numbers(
-    search: Any, X: Any = None, *, title: str | None = None, command: str | None = None, notes: Iterable[Note] = ()
+    search: Any,
+    X: Any = None,
+    *,
+    title: str | None = None,
+    command: str | None = None,
+    notes: Iterable[Note] = (),
+    extend: str = EXTEND,
 ) -> Summary:
-    """Put all that takes no time into plain data: everything but charts of predictions and the final model."""
+    """Put all that takes no time into plain data: everything but charts of predictions and the final model.
+
+    `extend`: how to go beyond a grid, for a winner on its edge.
+    """
     first, log, rows = estimate_of(search), search.race_, configurations(search)
     code = _NOISE.sub(r"\1", f"{BaseEstimator.__repr__(search, N_CHAR_MAX=4000)}.fit(X, y)")
     race, rounds = race_of(search)
@@ -128,7 +138,8 @@ def summarize_numbers(
     if log.n_fits_saved:
         share = 100 * log.n_fits_saved / (log.n_fits + log.n_fits_saved)
         timing["Models not needed"] = f"{log.n_fits_saved:,} ({share:.0f} %)"
-    timing["Time of the race"] = seconds(log.seconds)
+    if not search.n_recalled_:  # what was recalled took its time in an earlier run
+        timing["Time of the race"] = seconds(log.seconds)
     if hasattr(search, "best_estimator_"):
         timing["Models trained"] += ", the final one included"
         timing["Time of the final model"] = seconds(search.refit_time_)
@@ -149,7 +160,7 @@ def summarize_numbers(
         race=race,
         table_note=note,
         timing=timing,
-    ).with_notes(notes_of(search, notes))
+    ).with_notes(notes_of(search, notes, extend))
     charts = (*draws_chart(first, made.scores[0]), *[rounds] * has_rounds)
     return made.with_section(Section("selection", SELECTION, charts, sentence="" if has_rounds else rounds.sentence))
 
@@ -183,7 +194,7 @@ def summarize_estimates(
 
 def _summary(estimates: list[Estimate], rows: Sequence[ConfigurationRow], compared: tuple[int, str] | None) -> Summary:
     """Write down what estimates tell; `compared` with the winner is a configuration (default: the first), in words."""
-    first, scores, tried = estimates[0], tuple(map(Score.of, estimates)), len(rows)
+    first, scores, tried = estimates[0], tuple(map(Score.of, estimates)), sum(row.was_compared for row in rows)
     score, share = scores[0], float(win_shares(first)[first.configurations == first.winner].sum())
     unit = "folds" if first.method == "bbc-f" else "groups" if first.n_groups else "samples"
     interval = f", {100 * score.level:g} % interval {score.ends}" if score.interval else ""
@@ -289,7 +300,8 @@ def with_charts(summary: Summary, search: Any, time: str = "time") -> Summary:
 
 def finished(summary: Summary, search: Any, notes: Iterable[Note] = ()) -> Summary:
     """Add the last notes, and list which configurations failed, where and why."""
-    failed, params = sorted(search.race_.failures.items()), {row.index: row.params for row in summary.configurations}
+    params = {row.index: row.params for row in summary.configurations if row.status == "failed"}
+    failed = sorted((c, failure) for c, failure in search.race_.failures.items() if c in params)
     rows = (
         (str(int(c)), params[c], f"fold {failure.fold + 1} of repeat {failure.repeat + 1}",
          f"{clean(failure.error or failure.kind, 80)}: {clean(failure.message, 400)}")
@@ -331,7 +343,9 @@ def _data(search: Any, X: Any) -> Facts:
     folds = search.n_splits_ // table.n_repeats
     repeats = f", repeated {table.n_repeats} times" if table.n_repeats > 1 else ""
     each = f"each of {groups:,} groups held out once" if groups == folds else count(folds, "fold")
-    return {**facts, "Cross-validation": f"{each}{repeats}", "Configurations": f"{len(search.race_.status):,}"}
+    total, n_out = len(search.race_.status), len(search.race_.failures)
+    compared = f"{total - n_out:,} of {total:,}" if n_out else f"{total:,}"
+    return {**facts, "Cross-validation": f"{each}{repeats}", "Configurations": compared}
 
 
 def versions() -> Facts:
@@ -354,12 +368,13 @@ def configurations(search: Any) -> tuple[ConfigurationRow, ...]:
     mean, spread = results[f"mean_test_{tail}"], results[f"std_test_{tail}"]
     numbers = {"pooled": pooled, "mean": mean, "spread": spread, "wins": wins, "p": log.p}
     known = {name: np.ma.masked_where(np.isnan(values), values).tolist() for name, values in numbers.items()}
-    is_unfinished = (log.status == "finished") & (not search.is_complete_)
+    status = np.where((log.status == "finished") & (not search.is_complete_), "still in the race", log.status)
+    status[[c for c, cause in log.failures.items() if cause.message == UNREACHED]] = "not reached"
     return tuple(
         ConfigurationRow(
             index=i,
             params=params,
-            status="still in the race" if is_unfinished[i] else str(log.status[i]),
+            status=str(status[i]),
             is_winner=i == search.best_index_,
             rank=int(results[f"rank_test_{tail}"][i]),
             seconds=float(results["mean_fit_time"][i]),

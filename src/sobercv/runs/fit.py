@@ -24,13 +24,13 @@ from ..report.evidence import positive_of
 from ..report.html import to_html
 from ..report.model_charts import MOST_COLUMNS, model_section
 from ..report.notes import AFTER_THE_RUN
-from ..report.records import Summary, Table
+from ..report.records import Summary, Table, order_of
 from ..report.subgroups import subgroup_section
 from ..report.summary import finished, summarize_numbers, versions, with_charts
 from ..report.words import MODEL, SELECT, clean, count, digits_for, family_of, number
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.results import estimate_of, trained
-from ..tables import Dataset
+from ..tables import Dataset, Settings
 from ..training.pool import call_in_process
 from . import model
 from .folder import RunFolder
@@ -50,6 +50,8 @@ AFTER_SHARE, AFTER_SECONDS, AFTER_LONG = 0.4, 60.0, 0.05
 FIRST_FITS = 5.0
 #: Seconds for all that follows when a signal has ended the training: the sender does not wait long.
 HURRY = 20.0
+#: Presets that no other one goes beyond.
+LARGEST = ("thorough", "paper")
 #: Parameters of our own models in words.
 PARAMETERS = {"roots": "columns tried per split (in square roots of all)"}
 #: Shares of half the width of the interval: a cost of choosing below the first is nothing, one above the second a lot.
@@ -195,9 +197,10 @@ def summarize_run(
     """Say what the report of a fitted search says; `report` as in `execute`."""
     data, settings = prepared.data, prepared.settings
     # A report is shown to others: they get the name of the table, not the folders of this machine.
-    command = replace(settings, data=settings.data and Path(settings.data).name).command()
+    command = _repeated_by(replace(settings, data=settings.data and Path(settings.data).name), search)
     title = f"{' and '.join(data.target)} in {prepared.table.name}"
-    summary = summarize_numbers(search, data.X, title=title, command=command, notes=prepared.findings)
+    extend = "" if settings.preset in LARGEST else "; a larger preset tries more"
+    summary = summarize_numbers(search, data.X, title=title, command=command, notes=prepared.findings, extend=extend)
     facts = prepared.facts
     rows = [("Column", "Role", "Kind", "Read as", "Values", "Missing")]
     for c in facts["columns_read"]:
@@ -238,7 +241,9 @@ def summarize_run(
 
 def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Note]) -> RunRecord:
     """Put everything together; the search is fitted, with or without a final model."""
-    status, families = [row.status for row in summary.configurations], _families(prepared.plan.preset.configurations)
+    status = [row.status for row in summary.configurations]
+    compared = {row.index for row in summary.configurations if row.was_compared}
+    families = _families(c for i, c in enumerate(prepared.plan.preset.configurations) if i in compared)
     table, facts, curve = search.predictions_, None, None
     if hasattr(search, "best_estimator_"):
         if table.task == "survival":  # by the winner's risks of rows that it was not trained on
@@ -259,6 +264,7 @@ def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Not
         n_finished=status.count("finished"),
         n_dropped=status.count("dropped"),
         n_failed=status.count("failed"),
+        n_unreached=status.count("not reached"),
         n_fits=int(search.n_fits_ + search.n_recalled_),  # of the whole run, whatever part `resume` or `extend` trained
         n_folds=prepared.plan.cv,
         n_judged=len(table.rows),
@@ -268,8 +274,8 @@ def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Not
         winner=summary.winner,
         stopped=search.stopped_,
         signal=int(getattr(search, "signal_", 0) or 0),
-        warnings=tuple(dict.fromkeys(notes)),
-        command=prepared.settings.command(),
+        warnings=tuple(sorted(dict.fromkeys(notes), key=order_of)),
+        command=_repeated_by(prepared.settings, search),
         settings=prepared.settings,
         data=prepared.facts,
         schema=prepared.table.schema,
@@ -278,6 +284,12 @@ def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Not
         model=facts,
         summary=summary,
     )
+
+
+def _repeated_by(settings: Settings, search: Any) -> str:
+    """Write the command that repeats a run, with its time limit where that ended the training."""
+    limit = f" --max-time {settings.max_time:.10g}s" if settings.max_time and search.stopped_ == "max_seconds" else ""
+    return f"{settings.command()}{limit}"
 
 
 def _families(configurations: Iterable[Any]) -> dict[str, str]:
@@ -295,6 +307,8 @@ def _families(configurations: Iterable[Any]) -> dict[str, str]:
                 values.setdefault(PARAMETERS.get(name, name), {})[value] = None
         told = []
         for name, distinct in values.items():
+            if set(distinct) == {None}:
+                continue
             if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in distinct):
                 ends = f"{min(distinct):.4g}", f"{max(distinct):.4g}"
                 told.append(f"{name} {' to '.join(dict.fromkeys(ends))}")

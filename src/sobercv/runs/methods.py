@@ -26,6 +26,11 @@ def methods(record: RunRecord) -> str:
     drawn = f" (preset {record.settings.preset})" if record.settings.configurations is None else drawn
     space = "; ".join(md(each) for each in record.space) or "one pipeline"
     models = f"We compared {count(record.n_configurations, 'configuration')}{drawn}: {space}. "
+    if n_out := record.n_failed + record.n_unreached:
+        models = f"Of {count(record.n_configurations, 'planned configuration')}{drawn}, "
+        models += f"{count(record.n_configurations - n_out, 'was', 'were')} compared"
+        models += " before the time limit" * bool(record.n_unreached)
+        models += f" ({record.n_failed:,} failed)" * bool(record.n_failed) + f": {space}. "
     models += "Classes were neither resampled nor reweighted. " if "classes" in record.data else ""
     models += "Cleaning, imputation, scaling and feature selection were fitted inside the training folds only."
     if any(name.startswith("elastic") for name in record.families):
@@ -149,8 +154,9 @@ def _validation(record: RunRecord) -> str:
         folds = f"{kind}{record.n_folds}-fold cross-validation{again}"
     text = f"Models were tuned by {folds}. "
     if record.n_dropped and race is not None:
-        counted = "; they took part in the correction with the predictions they had" if race.counted else ""
-        text += f"{count(record.n_dropped, 'configuration')} that {md(race.reason)} were dropped early{counted}. "
+        were, they = ("was", "it") if record.n_dropped == 1 else ("were", "they")
+        counted = f"; {they} took part in the correction with the predictions {they} had" if race.counted else ""
+        text += f"{count(record.n_dropped, 'configuration')} that {md(race.reason)} {were} dropped early{counted}. "
     if not record.is_complete:
         text += (
             f"Training was stopped early; all results rest on the {record.n_judged:,} of "

@@ -60,6 +60,11 @@ def load(folder: RunFolder) -> Any:
         )  # fmt: skip
     try:
         return loads(raw, trusted=asked)
+    except ModuleNotFoundError as error:
+        name = str(error.name).partition(".")[0]
+        name, extra = ("scikit-survival", "'sobercv[survival]'") if name == "sksurv" else (name, name)
+        text = f"The model of this run needs {name}, which is not installed: pip install {extra}."
+        raise SoberError("E403", text) from error
     except Exception as error:
         raise SoberError(
             "E810", f"{path} cannot be loaded with the versions installed here ({type(error).__name__}). Compare them "

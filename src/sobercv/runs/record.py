@@ -72,6 +72,7 @@ class RunRecord:
     versions: dict[str, str]
     model: ModelFacts | None  # None where there is no final model
     summary: Summary  # what the report says
+    n_unreached: int = 0  # configurations that the time limit left out; `n_failed` does not count them
     format: int = FORMAT
 
     def __post_init__(self) -> None:
