@@ -70,3 +70,26 @@ def test_it_says_why_plain_cv_differs_from_the_number_of_the_tool(sober):
     pooled = " ".join(sober("correct", str(FILES / "caret-classes.csv")).out.split())
     assert "most tools print the mean over folds" in pooled
     assert "most tools" not in sober("correct", str(FILES / "caret-resample.csv")).out
+
+
+@pytest.mark.parametrize("option", ["--interval percentile", "--aggregate fold", "--group k", "--stratify"])
+def test_options_that_need_rows_are_refused_for_fold_scores(sober, option):
+    ended = sober("correct", str(FILES / "caret-resample.csv"), *option.split())
+    assert (ended.code, ended.out) == (2, "")
+    assert f"which {option.split()[0]} does not change" in ended.err
+    assert "E808" in ended.err
+
+
+def test_repeats_that_no_column_tells_are_given(sober, tmp_path):
+    rows = [
+        {"learner_id": f"l{m}", "iteration": i + 1, "resampling_id": "repeated_cv", "classif.ce": (3 * i + m) % 7 / 9}
+        for m in range(3) for i in range(10)
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "scores.csv", index=False)
+    assert "--repeats" in sober("correct", "scores.csv").err
+    said = json.loads(sober("correct", "scores.csv", "--repeats", "2", "--json").out)
+    expected = library.correct(pd.DataFrame(rows), n_repeats=2)
+    assert said["score"]["interval"] == pytest.approx(expected.interval)
+    assert said["n_folds"] == 5
+    ended = sober("correct", str(FILES / "caret-classes.csv"), "--repeats", "2")
+    assert "predictions tell their repeats" in ended.err

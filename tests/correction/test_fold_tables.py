@@ -356,3 +356,36 @@ def test_saved_results_that_are_not_those_of_one_search_are_refused():
         assert error.value.code == "E813"
     found = sobercv.correct(joined.drop(columns="rank_test_score"))
     assert found.naive == pytest.approx(joined["mean_test_score"].max())
+
+
+def mlr3(resampling, task="a", n=10):
+    return pd.DataFrame([
+        {"nr": m + 1, "learner_id": f"l{m}", "iteration": i + 1, "task_id": task, "resampling_id": resampling,
+         "classif.acc": WIDE.iloc[i, m]}
+        for m in range(3) for i in range(n)
+    ])  # fmt: skip
+
+
+def test_mlr3_says_by_its_resampling_how_iterations_hang_together():
+    with pytest.raises(SoberError, match=r"n_repeats= .*--repeats") as error:
+        sobercv.correct(mlr3("repeated_cv"))
+    assert error.value.code == "E108"
+    found = sobercv.correct(mlr3("repeated_cv"), n_repeats=2)
+    assert found.draws == pytest.approx(REPEATED.draws, abs=1e-12)
+    plain = sobercv.correct(mlr3("cv"))
+    for name in ("bootstrap", "subsampling"):
+        wide = sobercv.correct(mlr3(name))
+        assert wide.interval[1] - wide.interval[0] > 1.3 * (plain.interval[1] - plain.interval[0])
+        assert any(note.code == "W203" for note in wide.notes)
+
+
+def test_rows_of_several_tasks_or_resamplings_are_refused():
+    with pytest.raises(SoberError, match="holds the tasks 'a' and 'b'; keep the rows of one"):
+        sobercv.correct(pd.concat([mlr3("cv"), mlr3("cv", "b")]))
+    with pytest.raises(SoberError, match="holds the resamplings 'cv' and 'bootstrap'; keep"):
+        sobercv.correct(pd.concat([mlr3("cv"), mlr3("bootstrap").assign(nr=9)]))
+    rows = pd.DataFrame(
+        {"row_ids": [1, 2], "truth": ["n", "y"], "response": ["n", "n"], "task_id": ["a", "b"], "nr": 1}
+    )
+    with pytest.raises(SoberError, match="tasks 'a' and 'b'"):
+        sobercv.correct(rows)

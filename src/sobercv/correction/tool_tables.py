@@ -88,20 +88,21 @@ _CHANCE = re.compile(r"(?i)\.?(?:y_?)?(?:prob|proba|probability|p|pred|score)[_.
 
 
 def recognise(
-    frame: Any, roles: Settings | None = None, metric: str | None = None, **given: Any
+    frame: Any, roles: Settings | None = None, metric: str | None = None, n_repeats: int | None = None, **given: Any
 ) -> FoldScores | ToolPredictions:
     """Read a table of fold scores or of predictions.
 
     `roles`: the column with the truth (long tables of known tools tell it themselves), or time and event in wide tables
     of risks; a group whose rows are resampled together; columns or, in long tables, configurations to leave out.
-    `metric`: the measure that selected, in a table of fold scores. `**given`: names of `Settings`, instead of it.
+    `metric`, `n_repeats`: the measure that selected, and the number of repeats, in a table of fold scores.
+    `**given`: names of `Settings`, instead of it.
     """
     roles = roles or Settings(**given)
     frame = _tidied(frame)
     if roles.target_names:
         check_target(roles, frame.columns)
     elif holds_fold_scores(frame):
-        return read_frame(frame.drop(columns=list(roles.ignore), errors="ignore"), metric)
+        return read_frame(frame.drop(columns=list(roles.ignore), errors="ignore"), metric, n_repeats=n_repeats)
     for name in filter(None, [*roles.target_names, roles.group]):
         find(frame, name)
     roles.roles()  # refuses a column with two roles
@@ -205,7 +206,14 @@ def read_frame(
     if any(SPLIT.fullmatch(str(column)) for column in frame.columns):
         return _cv_results(frame, metric, n_repeats)
     columns, notes = ", ".join(map(str, list(frame.columns)[:8])), list[Note]()
+    resampling = _check_one_benchmark(frame)
     fold, repeat = _places(frame, FOLDS)
+    if "repeated" in resampling and repeat is None and n_repeats is None:
+        raise SoberError(
+            "E108",
+            f"The folds are those of {resampling!r}, and no column tells the repeats apart. Say how often the folds "
+            "were repeated: n_repeats= (on the command line --repeats).",
+        )
     if fold is None or not _measures(frame):
         table, places = _wide_scores(frame, repeat, n_repeats, columns)
     else:
@@ -226,6 +234,7 @@ def read_frame(
             "same number of folds, and `n_repeats` must be their number.",
         )
     is_hold_out = told < len(sizes) or (fold is not None and fold.astype(str).str.match(_HOLD_OUT).all())
+    is_hold_out = is_hold_out or resampling in ("bootstrap", "subsampling")
     notes += [Note("W203", OVERLAP)] if is_hold_out else []
     sign, name = direction("score" if metric is None else metric, greater_is_better)
     return FoldScores(
@@ -233,6 +242,17 @@ def read_frame(
         n_repeats=told if n_repeats is None else n_repeats, test_share=_HOLD_OUT_SHARE if is_hold_out else None,
         is_adaptive=len(set(frame.get(".iter", ()))) > 1, notes=tuple(notes),
     )  # fmt: skip
+
+
+def _check_one_benchmark(frame: Any) -> str:
+    """Refuse rows of several tasks or resamplings of mlr3; return the name of the resampling, where there is one."""
+    for column, what in (("task_id", "tasks"), ("resampling_id", "resamplings")):
+        name = _first_named(frame, (column,))
+        found = [] if name is None else frame[name].dropna().astype(str).unique().tolist()
+        if len(found) > 1:
+            said = f"{', '.join(map(repr, found[:-1][:3]))} and {found[-1]!r}"
+            raise SoberError("E812", f"The table holds the {what} {said}; keep the rows of one.")
+    return found[0].casefold() if found else ""
 
 
 def direction(measure: str, greater_is_better: bool | None) -> tuple[int, str]:
@@ -376,6 +396,8 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     cross-validation.
     """
     tool = tool_of(frame)
+    if tool == "mlr3":
+        _check_one_benchmark(frame)
     own = TOOLS.get(tool, (_sample(frame, roles),))
     sample, group = own[0], roles.group or (".group" if tool == "tidymodels" and ".group" in frame else None)
     table = frame.drop(columns=[c for c in roles.ignore if c in frame and c not in own])
