@@ -389,3 +389,21 @@ def test_rows_of_several_tasks_or_resamplings_are_refused():
     )
     with pytest.raises(SoberError, match="tasks 'a' and 'b'"):
         sobercv.correct(rows)
+
+
+@pytest.mark.parametrize("name", ["Mean", "mean", "average", "SD"])
+@pytest.mark.parametrize("shape", ["wide", "long", "index"])
+def test_a_row_of_means_is_no_fold(name, shape):
+    frame = WIDE.assign(fold=[f"Fold{f:02d}" for f in range(10)])
+    below = frame.iloc[:1].assign(**WIDE.mean(), fold=name)
+    frame = pd.concat([frame, below], ignore_index=True)
+    if shape == "long":
+        frame = frame.melt(["fold"], var_name="model", value_name="score")
+    elif shape == "index":
+        frame = frame.set_index("fold").rename_axis(None)
+    found = sobercv.correct(frame)
+    assert found.n_folds == 10
+    assert found.draws == pytest.approx(sobercv.correct(WIDE).draws, abs=1e-12)
+    assert any(note.code == "W204" and repr(name) in note.text for note in found.notes)
+    with pytest.raises(SoberError, match=f"'{name}' is no configuration"):
+        sobercv.correct(WIDE.assign(**{name: WIDE.mean(axis=1)}))

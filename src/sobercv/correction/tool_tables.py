@@ -78,9 +78,11 @@ GAIN = re.compile(
 #: Columns of cross_validate and of a trimmed cv_results_, and folds as columns: no configurations of a wide table.
 _SUMMARY = re.compile(
     r"((mean_|std_|rank_)?(test|train)|param)_.+|(mean_|std_)?(fit|score)_time|"
-    r"(fold|split|resample|rep(eat)?)[ _.]?\d+",
+    r"(fold|split|resample|rep(eat)?)[ _.]?\d+|mean|average|avg|median|sd|std|std_?(dev|err)|se",
     re.I,
 )
+#: Rows of a summary below the rows of the folds.
+_SUMMARY_ROW = r"(?i)\s*(mean|average|avg|median|sd|std|std[ _.]?(dev|err)|stdev|se|min|max|overall|total)\W*"
 #: Bootstraps and random hold-outs of caret and rsample, whose test sets overlap; size of a bootstrap's test set over
 #: that of its training set, which others hardly exceed.
 _HOLD_OUT, _HOLD_OUT_SHARE = r"(?i)(bootstrap|resample)\d+$", 0.368 / 0.632
@@ -202,10 +204,11 @@ def read_frame(
     if frame.columns.inferred_type == "integer" and frame.index.inferred_type == "string" and not frame.index.name:
         text = "Rows have names and columns have numbers, as where every row is a configuration. Pass frame.T."
         raise SoberError("E812", text)
-    frame = _tidied(frame)
+    notes = list[Note]()
+    frame = _tidied(_without_summary_rows(frame, notes))
     if any(SPLIT.fullmatch(str(column)) for column in frame.columns):
         return _cv_results(frame, metric, n_repeats)
-    columns, notes = ", ".join(map(str, list(frame.columns)[:8])), list[Note]()
+    columns = ", ".join(map(str, list(frame.columns)[:8]))
     resampling = _check_one_benchmark(frame)
     fold, repeat = _places(frame, FOLDS)
     if "repeated" in resampling and repeat is None and n_repeats is None:
@@ -242,6 +245,18 @@ def read_frame(
         n_repeats=told if n_repeats is None else n_repeats, test_share=_HOLD_OUT_SHARE if is_hold_out else None,
         is_adaptive=len(set(frame.get(".iter", ()))) > 1, notes=tuple(notes),
     )  # fmt: skip
+
+
+def _without_summary_rows(frame: Any, notes: list[Note]) -> Any:
+    """Leave out rows that a spreadsheet or a tool wrote below the folds, such as their mean."""
+    fold = _first_named(frame, FOLDS)
+    labels = frame.index.to_series() if fold is None else frame[fold]
+    is_summary = labels.astype(str).str.fullmatch(_SUMMARY_ROW).to_numpy(bool)
+    if not is_summary.any():
+        return frame
+    names = ", ".join(map(repr, labels[is_summary].unique()[:3]))
+    notes.append(Note("W204", f"Rows called {names} are no folds, and were left out."))
+    return frame[~is_summary]
 
 
 def _check_one_benchmark(frame: Any) -> str:
@@ -496,10 +511,11 @@ def _truth(table: Any, sample: Any, tool: str) -> Any:
 def _predicted(table: Any, truth: Any, tool: str) -> tuple[dict[str, Any], Any, Any]:
     """Return the columns of predictions: probabilities by class, labels, and numbers; None where there are none."""
     labels = {str(label) for label in truth.dropna().unique()}
+    spelled = _spelled(labels)
     if tool == "caret":
-        chances = {c: c for c in table if c in labels}
+        chances = {spelled[c]: c for c in table if c in spelled}
     else:
-        chances = {m[1]: c for c in table if (m := _CHANCE.fullmatch(str(c))) and m[1] in labels}
+        chances = {spelled[m[1]]: c for c in table if (m := _CHANCE.fullmatch(str(c))) and m[1] in spelled}
 
     def are_labels(column: Any) -> bool:
         """Whether predictions are classes: text, or whole numbers that all occur in the truth, of few classes."""
@@ -515,10 +531,17 @@ def _predicted(table: Any, truth: Any, tool: str) -> tuple[dict[str, Any], Any, 
     return chances, label, number
 
 
+def _spelled(labels: Collection[str]) -> dict[str, str]:
+    """Map spellings to labels: R's data.frame() writes points for the spaces and signs of names; each is of one."""
+    points = {label: re.sub(r"[^\w.]", ".", label) for label in labels}
+    unique = {name: label for label, name in points.items() if [*points.values()].count(name) == 1}
+    return {**unique, **{label: label for label in labels}}
+
+
 def _model(table: Any, sample: Any, truth: Any, tool: str) -> Any:
     """Name each row's configuration."""
     if tool == "caret":  # by all parameters
-        others = {*TOOLS[tool], "weights", *truth.astype(str)}
+        others = {*TOOLS[tool], "weights", *_spelled(set(truth.dropna().astype(str)))}
         return _joined(table, [c for c in table if c not in others])
     own = {"tidymodels": ("config",), "mlr3": ("uhash", "nr", "config", "learner_id", "batch_nr")}
     column = _first_named(table, own.get(tool, CONFIGURATION))
