@@ -47,6 +47,8 @@ NUMBER = (*PREDICTED, "prob", "proba", "probability", "score", "y_prob", "y_prob
 SCORE = ("estimate", "score", "test_score", "value")
 FOLDS = (*FOLD, "id2", "id")
 MODELS = (*CONFIGURATION, "params")
+#: More rows than this, numbered as folds, may be samples that were left out one by one.
+MOST_FOLDS = 20
 _NO_SCORES = (
     "A table of fold scores has one row per fold and one numeric column per configuration, or columns such as fold, "
     "model and score; got the columns {}."
@@ -103,7 +105,10 @@ def recognise(
     frame = _tidied(frame)
     if roles.target_names:
         check_target(roles, frame.columns)
-    elif holds_fold_scores(frame):
+    elif (is_named := holds_fold_scores(frame)) or _holds_wide_scores(frame):
+        if metric is None and not is_named:
+            text = "The table holds fold scores. Say of what: --metric accuracy, or --metric rmse for errors."
+            raise SoberError("E113", text)
         return read_frame(frame.drop(columns=list(roles.ignore), errors="ignore"), metric, n_repeats=n_repeats)
     for name in filter(None, [*roles.target_names, roles.group]):
         find(frame, name)
@@ -191,6 +196,26 @@ def holds_fold_scores(frame: Any) -> bool:
         return False
     is_long = bool(_measures(frame)) and not names.isdisjoint((*MODELS, "resample"))
     return is_long or {".metric", ".estimate"} <= set(frame.columns)
+
+
+def _holds_wide_scores(frame: Any) -> bool:
+    """Whether each row of a wide table is a fold by its name, and every other column can be a configuration's scores.
+
+    Numbers of folds could be those of leave-one-out, whose rows are samples: they are believed in short tables only.
+    """
+    places = _named(frame, (*FOLDS, *REPEAT))
+    if not places or frame.duplicated(places).any() or not _could_be_scores(frame.drop(columns=places)):
+        return False
+    labels = frame[places].astype(str)
+    if any(labels[c].str.match(r"(?i)(fold|repeat|bootstrap|resample|split)\W*\d").any() for c in places):
+        return True
+    return len(frame) <= MOST_FOLDS and any("fold" in _plain(c) or _plain(c) == "resample" for c in places)
+
+
+def _could_be_scores(table: Any) -> bool:
+    """Whether all columns hold fractions, unlike labels and numbers of samples, and none is called a truth."""
+    numbers = all(column.dtype.kind == "f" and (column.dropna() % 1 != 0).any() for _, column in table.items())
+    return numbers and table.shape[1] >= 2 and not _named(table, (*TRUTH, *PREDICTIONS))
 
 
 def read_frame(
@@ -558,7 +583,10 @@ def _model(table: Any, sample: Any, truth: Any, tool: str) -> Any:
 def _wide_predictions(frame: Any, roles: Settings) -> ToolPredictions:
     """Read a wide table; any table that is not long is read as one, or refused."""
     if not roles.target_names:
-        raise SoberError("E808", f"Say which column holds the truth: --target COLUMN. {listed(frame.columns)} {WANTED}")
+        text = f"Say which column holds the truth: --target COLUMN. {listed(frame.columns)} {WANTED}"
+        if _could_be_scores(frame):
+            text += " If each row holds the scores of one fold, add a column fold that numbers the rows."
+        raise SoberError("E808", text)
     names = [c for c in frame.columns if c not in roles.roles() and _plain(c) not in PLACE]
     if not names:
         text = "Beside the truth there is no column of predictions. Give one column per configuration."
