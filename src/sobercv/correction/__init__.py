@@ -190,7 +190,7 @@ def _fold_scores(
         named = metric if study is thing else metric or searches.title(thing)
         return searches.read_study(study, named, n_repeats)
     if isinstance(thing, Mapping) and "params" in thing:
-        thing = SimpleNamespace(cv_results_=thing)
+        thing = SimpleNamespace(cv_results_=thing, scoring=metric)
     if isinstance(getattr(thing, "cv_results_", None), Mapping):
         return read_search(thing, metric, n_repeats)
     if isinstance(thing, np.ndarray) and thing.ndim == 2 and thing.dtype.kind in "fiu":
