@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
 from sobercv import SoberError
-from sobercv.correction import read_frame
+from sobercv.correction import read_frame, recognise
 
 FILES = Path(__file__).parents[1] / "foreign" / "files"
 RNG = np.random.default_rng(0)
@@ -407,3 +407,20 @@ def test_a_row_of_means_is_no_fold(name, shape):
     assert any(note.code == "W204" and repr(name) in note.text for note in found.notes)
     with pytest.raises(SoberError, match=f"'{name}' is no configuration"):
         sobercv.correct(WIDE.assign(**{name: WIDE.mean(axis=1)}))
+
+
+@pytest.mark.parametrize(
+    ("columns", "advice"),
+    [
+        (["neighbors", ".metric", ".estimator", ".config", "mean", "n", "std_err"], "summarize = FALSE"),
+        (["nr", "task_id", "learner_id", "resampling_id", "iters", "classif.ce"], r"bmr\$score"),
+        (["k", "Accuracy", "Kappa", "AccuracySD", "KappaSD"], "returnResamp"),
+    ],
+    ids=["tidymodels", "mlr3", "caret"],
+)
+def test_means_over_folds_are_refused_with_what_to_save(columns, advice):
+    frame = pd.DataFrame(RNG.random((4, len(columns))), columns=columns)
+    for read in (sobercv.correct, recognise):
+        with pytest.raises(SoberError, match=f"means over folds.*{advice}") as error:
+            read(frame)
+        assert error.value.code == "E812"

@@ -49,6 +49,7 @@ FOLDS = (*FOLD, "id2", "id")
 MODELS = (*CONFIGURATION, "params")
 #: More rows than this, numbered as folds, may be samples that were left out one by one.
 MOST_FOLDS = 20
+_SAY = "Name with metric= (on the command line --metric)"
 _NO_SCORES = (
     "A table of fold scores has one row per fold and one numeric column per configuration, or columns such as fold, "
     "model and score; got the columns {}."
@@ -103,6 +104,7 @@ def recognise(
     """
     roles = roles or Settings(**given)
     frame = _tidied(frame)
+    _check_no_means(frame)
     if roles.target_names:
         check_target(roles, frame.columns)
     elif (is_named := holds_fold_scores(frame)) or _holds_wide_scores(frame):
@@ -233,6 +235,7 @@ def read_frame(
     frame = _tidied(_without_summary_rows(frame, notes))
     if any(SPLIT.fullmatch(str(column)) for column in frame.columns):
         return _cv_results(frame, metric, n_repeats)
+    _check_no_means(frame)
     columns = ", ".join(map(str, list(frame.columns)[:8]))
     resampling = _check_one_benchmark(frame)
     fold, repeat = _places(frame, FOLDS)
@@ -284,6 +287,20 @@ def _without_summary_rows(frame: Any, notes: list[Note]) -> Any:
     return frame[~is_summary]
 
 
+def _check_no_means(frame: Any) -> None:
+    """Refuse the summaries of R's tools, known by columns that tables of fold scores do not have."""
+    names = set(map(str, frame.columns))
+    save = ""
+    if {".metric", "mean"} <= names and ".estimate" not in names:
+        save = "collect_metrics(tuned, summarize = FALSE)"
+    elif {"learner_id", "resampling_id", "iters"} <= names:
+        save = "as.data.table(bmr$score())"
+    elif any(f"{measure}SD" in names for measure in _measures(frame)):
+        save = 'fit$resample, after trainControl(returnResamp = "all")'
+    if save:
+        raise SoberError("E812", f"These are means over folds, and the score of every fold is needed. Save {save}.")
+
+
 def _check_one_benchmark(frame: Any) -> str:
     """Refuse rows of several tasks or resamplings of mlr3; return the name of the resampling, where there is one."""
     for column, what in (("task_id", "tasks"), ("resampling_id", "resamplings")):
@@ -301,6 +318,7 @@ def direction(measure: str, greater_is_better: bool | None) -> tuple[int, str]:
         greater_is_better = GAIN.fullmatch(measure) is not None
         if not greater_is_better and not LOSS.fullmatch(measure):
             said = f"Whether more or less of {measure!r} is better is not known. Pass greater_is_better=True or False."
+            said += f" On the command line call it score, or {measure}_loss if less is better."
             raise SoberError("E113", said)
     return (1, measure) if greater_is_better else (-1, f"neg_{measure}")
 
@@ -321,16 +339,16 @@ def _one_measure(frame: Any, metric: str | None, notes: list[Note]) -> tuple[Any
     if measure == ".metric" or not set(known) <= {*VALID_METRICS["ball_tree"], *VALID_METRICS["brute"]}:
         metric = known[0] if metric is None and len(known) == 1 else metric
         if metric not in known:
-            raise SoberError("E113", f"Name the measure that selected as `metric`; the table holds {', '.join(known)}.")
+            raise SoberError("E113", f"{_SAY} the measure that selected; the table holds {', '.join(known)}.")
         return frame[frame[measure].astype(str) == metric].drop(columns=measure), metric, score
     if metric in measures:
         return frame, metric, metric
     if metric is not None and score is None:
-        raise SoberError("E122", f"`metric` must be one of the columns {', '.join(measures)}; got {metric!r}.")
+        raise SoberError("E122", f"{_SAY} one of the columns {', '.join(measures)}; got {metric!r}.")
     score = measures[0] if score is None else score
     if metric is None and len(measures) > 1:
         text = f"The table holds {', '.join(measures)}; {score} is taken as the one that selected."
-        notes.append(Note("W204", f"{text} Name another as `metric`."))
+        notes.append(Note("W204", f"{text} {_SAY} another."))
     return frame, metric or score, score
 
 
@@ -603,6 +621,12 @@ def _wide_predictions(frame: Any, roles: Settings) -> ToolPredictions:
             f"The columns {', '.join(repr(n[:30]) for n in names[:3])} look like probabilities of the {len(labels)} "
             f"classes by one configuration. Give one column per configuration, or a long table. {WANTED}",
         )
+    if by_class := _probabilities_by_class(names, labels, data.X):
+        raise SoberError(
+            "E812",
+            f"The columns {by_class} are probabilities of one configuration, one for each class. A wide table has one "
+            f"column per configuration; write probabilities of classes as a long table. {WANTED}",
+        )
     notes, (fold, repeat) = data.notes, _places(data.X, FOLD)
     if repeat is not None and repeat.nunique() > 1:
         raise SoberError(
@@ -621,6 +645,21 @@ def _wide_predictions(frame: Any, roles: Settings) -> ToolPredictions:
         folds=None if fold is None or fold.isna().any() else fold.factorize(sort=True)[0][:, None],
         is_adaptive=all(re.fullmatch(r"(?i)trial[_ ]?\d+|.*_trial\d+", c) for c in names), notes=notes,
     )  # fmt: skip
+
+
+def _probabilities_by_class(names: list[Any], labels: Collection[str], table: Any) -> str:
+    """Return columns of one configuration where all are called by configuration and class and add up to 1."""
+    if not 2 <= len(labels) <= len(names) or any(table[c].dtype.kind != "f" for c in names):
+        return ""
+    by_stem: dict[str, list[Any]] = {}
+    for name in names:
+        label = max((label for label in labels if str(name).endswith(label)), key=len, default="")
+        by_stem.setdefault(str(name).removesuffix(label), []).append(name)
+    groups = [*by_stem.values()]
+    adds_up = all(len(group) == len(labels) for group in groups) and all(
+        np.allclose(table[group].dropna().sum(axis=1), 1.0, atol=1e-3) for group in groups
+    )
+    return ", ".join(repr(str(c)[:30]) for c in groups[0][:3]) if adds_up else ""
 
 
 def _column(column: Any, labels: Collection[str]) -> Any:
