@@ -70,3 +70,66 @@ def test_it_says_why_plain_cv_differs_from_the_number_of_the_tool(sober):
     pooled = " ".join(sober("correct", str(FILES / "caret-classes.csv")).out.split())
     assert "most tools print the mean over folds" in pooled
     assert "most tools" not in sober("correct", str(FILES / "caret-resample.csv")).out
+
+
+@pytest.mark.parametrize("option", ["--interval percentile", "--aggregate fold", "--group k", "--stratify"])
+def test_options_that_need_rows_are_refused_for_fold_scores(sober, option):
+    ended = sober("correct", str(FILES / "caret-resample.csv"), *option.split())
+    assert (ended.code, ended.out) == (2, "")
+    assert f"which {option.split()[0]} does not change" in ended.err
+    assert "E808" in ended.err
+
+
+def test_repeats_that_no_column_tells_are_given(sober, tmp_path):
+    rows = [
+        {"learner_id": f"l{m}", "iteration": i + 1, "resampling_id": "repeated_cv", "classif.ce": (3 * i + m) % 7 / 9}
+        for m in range(3) for i in range(10)
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "scores.csv", index=False)
+    assert "--repeats" in sober("correct", "scores.csv").err
+    said = json.loads(sober("correct", "scores.csv", "--repeats", "2", "--json").out)
+    expected = library.correct(pd.DataFrame(rows), n_repeats=2)
+    assert said["score"]["interval"] == pytest.approx(expected.interval)
+    assert said["n_folds"] == 5
+    ended = sober("correct", str(FILES / "caret-classes.csv"), "--repeats", "2")
+    assert "predictions tell their repeats" in ended.err
+
+
+WIDE = pd.DataFrame({name: [0.1 * (i * k % 7) + 0.05 for i in range(6)] for k, name in enumerate("abc", 1)})
+FOLDS = [f"Fold{i}" for i in range(1, 7)]
+
+
+@pytest.mark.parametrize("place", [{"fold": range(1, 7)}, {"Resample": FOLDS}, {"id": FOLDS}], ids=str)
+def test_wide_fold_scores_are_known_by_a_column_of_folds(sober, tmp_path, place):
+    WIDE.assign(**place).to_csv(tmp_path / "scores.csv", index=False)
+    said = json.loads(sober("correct", "scores.csv", "--metric", "accuracy", "--json").out)
+    expected = library.correct(WIDE, "accuracy")
+    assert said["score"]["value"] == pytest.approx(expected.value, abs=1e-12)
+    assert (said["tool"], said["n_folds"], said["n_configurations"]) == ("fold scores", 6, 3)
+    assert "--metric rmse for errors" in sober("correct", "scores.csv").err
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        WIDE.assign(id=range(6), died=[0, 1] * 3),
+        WIDE.assign(id=range(6)),
+        WIDE.assign(fold=range(6), died=[0, 1] * 3),  # leave-one-out
+        WIDE.assign(fold=range(6), y=WIDE["a"]),
+        pd.concat([WIDE] * 4).assign(fold=range(24)),
+        WIDE.assign(fold=[1, 2] * 3),
+    ],
+    ids=lambda frame: f"{len(frame)} {' '.join(frame)}",
+)
+def test_wide_predictions_are_never_taken_for_fold_scores(sober, tmp_path, frame):
+    frame.to_csv(tmp_path / "oof.csv", index=False)
+    ended = sober("correct", "oof.csv")
+    assert ended.code == 2
+    assert "--target" in ended.err
+
+
+def test_a_wide_table_without_folds_says_how_they_are_told(sober, tmp_path):
+    WIDE.to_csv(tmp_path / "scores.csv", index=False)
+    assert "add a column fold" in sober("correct", "scores.csv", "--metric", "accuracy").err
+    WIDE.assign(y=[0, 1] * 3).to_csv(tmp_path / "oof.csv", index=False)
+    assert "column fold" not in sober("correct", "oof.csv").err

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
 from sobercv import SoberError
-from sobercv.correction import read_frame
+from sobercv.correction import read_frame, recognise
 
 FILES = Path(__file__).parents[1] / "foreign" / "files"
 RNG = np.random.default_rng(0)
@@ -356,3 +356,71 @@ def test_saved_results_that_are_not_those_of_one_search_are_refused():
         assert error.value.code == "E813"
     found = sobercv.correct(joined.drop(columns="rank_test_score"))
     assert found.naive == pytest.approx(joined["mean_test_score"].max())
+
+
+def mlr3(resampling, task="a", n=10):
+    return pd.DataFrame([
+        {"nr": m + 1, "learner_id": f"l{m}", "iteration": i + 1, "task_id": task, "resampling_id": resampling,
+         "classif.acc": WIDE.iloc[i, m]}
+        for m in range(3) for i in range(n)
+    ])  # fmt: skip
+
+
+def test_mlr3_says_by_its_resampling_how_iterations_hang_together():
+    with pytest.raises(SoberError, match=r"n_repeats= .*--repeats") as error:
+        sobercv.correct(mlr3("repeated_cv"))
+    assert error.value.code == "E108"
+    found = sobercv.correct(mlr3("repeated_cv"), n_repeats=2)
+    assert found.draws == pytest.approx(REPEATED.draws, abs=1e-12)
+    plain = sobercv.correct(mlr3("cv"))
+    for name in ("bootstrap", "subsampling"):
+        wide = sobercv.correct(mlr3(name))
+        assert wide.interval[1] - wide.interval[0] > 1.3 * (plain.interval[1] - plain.interval[0])
+        assert any(note.code == "W203" for note in wide.notes)
+
+
+def test_rows_of_several_tasks_or_resamplings_are_refused():
+    with pytest.raises(SoberError, match="holds the tasks 'a' and 'b'; keep the rows of one"):
+        sobercv.correct(pd.concat([mlr3("cv"), mlr3("cv", "b")]))
+    with pytest.raises(SoberError, match="holds the resamplings 'cv' and 'bootstrap'; keep"):
+        sobercv.correct(pd.concat([mlr3("cv"), mlr3("bootstrap").assign(nr=9)]))
+    rows = pd.DataFrame(
+        {"row_ids": [1, 2], "truth": ["n", "y"], "response": ["n", "n"], "task_id": ["a", "b"], "nr": 1}
+    )
+    with pytest.raises(SoberError, match="tasks 'a' and 'b'"):
+        sobercv.correct(rows)
+
+
+@pytest.mark.parametrize("name", ["Mean", "mean", "average", "SD"])
+@pytest.mark.parametrize("shape", ["wide", "long", "index"])
+def test_a_row_of_means_is_no_fold(name, shape):
+    frame = WIDE.assign(fold=[f"Fold{f:02d}" for f in range(10)])
+    below = frame.iloc[:1].assign(**WIDE.mean(), fold=name)
+    frame = pd.concat([frame, below], ignore_index=True)
+    if shape == "long":
+        frame = frame.melt(["fold"], var_name="model", value_name="score")
+    elif shape == "index":
+        frame = frame.set_index("fold").rename_axis(None)
+    found = sobercv.correct(frame)
+    assert found.n_folds == 10
+    assert found.draws == pytest.approx(sobercv.correct(WIDE).draws, abs=1e-12)
+    assert any(note.code == "W204" and repr(name) in note.text for note in found.notes)
+    with pytest.raises(SoberError, match=f"'{name}' is no configuration"):
+        sobercv.correct(WIDE.assign(**{name: WIDE.mean(axis=1)}))
+
+
+@pytest.mark.parametrize(
+    ("columns", "advice"),
+    [
+        (["neighbors", ".metric", ".estimator", ".config", "mean", "n", "std_err"], "summarize = FALSE"),
+        (["nr", "task_id", "learner_id", "resampling_id", "iters", "classif.ce"], r"bmr\$score"),
+        (["k", "Accuracy", "Kappa", "AccuracySD", "KappaSD"], "returnResamp"),
+    ],
+    ids=["tidymodels", "mlr3", "caret"],
+)
+def test_means_over_folds_are_refused_with_what_to_save(columns, advice):
+    frame = pd.DataFrame(RNG.random((4, len(columns))), columns=columns)
+    for read in (sobercv.correct, recognise):
+        with pytest.raises(SoberError, match=f"means over folds.*{advice}") as error:
+            read(frame)
+        assert error.value.code == "E812"

@@ -144,3 +144,40 @@ def test_a_best_trial_without_fold_scores_is_asked_for():
     with pytest.raises(SoberError, match=f"best trial of the study, {best}, keeps no scores") as error:
         sobercv.correct(study(keep))
     assert error.value.code == "E111"
+
+
+def test_what_a_study_minimises_is_no_score_of_which_more_is_better():
+    made = study(as_list, "minimize")
+    for name in ("roc_auc", "accuracy", "kappa"):
+        with pytest.raises(SoberError, match=f"its values are no {name}") as error:
+            sobercv.correct(made, name)
+        assert error.value.code == "E122"
+    assert sobercv.correct(made, "error").metric == "neg_error"
+    assert sobercv.correct(study(as_list), "roc_auc").metric == "roc_auc"
+
+
+def test_winners_are_numbers_of_trials():
+    def keep(trial, scores):
+        if trial.number < 2:
+            raise optuna.TrialPruned
+        as_list(trial, scores)
+
+    made = study(keep)
+    found, expected = sobercv.correct(made), sobercv.correct(SCORES[2:].T)
+    assert found.winner == made.best_trial.number == expected.winner + 2
+    assert found.configurations.tolist() == list(range(2, len(SCORES)))
+    assert (found.value, found.interval) == (expected.value, expected.interval)
+    assert found.gain_over(3).interval == expected.gain_over(1).interval
+    with pytest.raises(SoberError, match="Name one of 2 to 7"):
+        found.gain_over(0)
+
+
+def test_means_so_far_may_be_epochs_and_it_is_said():
+    assert any("If they are epochs" in note.text for note in sobercv.correct(study(mean_so_far)).notes)
+
+    def both(trial, scores):
+        as_list(trial, scores)
+        mean_so_far(trial, scores)
+
+    for keep in (as_list, fold_by_fold, both):
+        assert not any("epochs" in note.text for note in sobercv.correct(study(keep)).notes)

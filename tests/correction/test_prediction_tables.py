@@ -1,6 +1,7 @@
 """Wide tables: columns that number or place rows are no configurations, whatever they hold."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sobercv.correction import recognise
@@ -79,3 +80,19 @@ def test_two_columns_that_play_one_part_are_refused():
     with pytest.raises(SoberError, match="Several columns are called 'fold'") as caught:
         recognise(frame, target="y")
     assert caught.value.code == "E804"
+
+
+def test_probabilities_of_three_classes_by_configuration_are_refused():
+    chance = np.random.default_rng(0).dirichlet(np.ones(3), (N, 2))  # of two configurations
+    labels = ["a b", "b", "d"]
+    columns = {f"m{c}_{label}": chance[:, c, k] for k, label in enumerate(labels) for c in range(2)}
+    frame = pd.DataFrame({"y": np.array(labels)[np.arange(N) % 3], **columns})
+    with pytest.raises(SoberError, match=r"'m0_a b'.* one for each class.*long table.*prob_<class>") as error:
+        recognise(frame, target="y")
+    assert error.value.code == "E812"
+    numbered = wide(y=np.arange(N) % 2).rename(
+        columns=dict(zip(MODELS, ["s_0", "s_1", "r_0", "r_1", "x_0"], strict=True))
+    )
+    assert len(recognise(numbered.drop(columns="x_0"), target="y").names) == 4, (
+        "what does not add up to 1 is no such table"
+    )

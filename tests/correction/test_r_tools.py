@@ -69,3 +69,22 @@ def test_penalties_are_no_stacked_ensembles():
         with pytest.raises(SoberError, match=f"--ignore {stacked}") as caught:
             judge_predictions(recognise(wide().rename(columns={"model 1": stacked}), target="y"))
         assert caught.value.code == "E814"
+
+
+@pytest.mark.parametrize("tool", TABLES)
+def test_points_that_r_writes_for_spaces_and_signs_in_names_of_classes(tool):
+    frame, (one, other) = TABLES[tool].drop(columns="other"), ("has disease", "no (other) disease")
+    named = {
+        c: c[:-1] + {"R": one, "M": other}[c[-1]] for c in frame if c[-1] in "RM" and c[:-1] in ("", ".pred_", "prob.")
+    }
+    frame = frame.replace({"R": one, "M": other}).rename(columns=named)
+    pointed = frame.rename(columns={c: c.replace(" ", ".").replace("(", ".").replace(")", ".") for c in named.values()})
+    expected, found = recognise(frame), recognise(pointed)
+    assert found.names == expected.names
+    assert np.array_equal(found.responses["predict_proba"], expected.responses["predict_proba"])
+    assert judge_predictions(found, "roc_auc")["roc_auc"].naive > 0.5
+
+
+def test_a_spelling_that_two_classes_share_is_of_neither():
+    frame = TABLES["mlr3"].drop(columns=["other", "prob.M"]).replace({"R": "a b", "M": "a-b"})
+    assert set(recognise(frame.rename(columns={"prob.R": "prob.a.b"})).responses) == {"predict"}

@@ -3,11 +3,13 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from dask_ml.model_selection import GridSearchCV as DaskGridSearchCV
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LinearRegression, LogisticRegressionCV, Ridge
+from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -273,6 +275,22 @@ def test_cv_results_alone_are_enough():
     search = grid()
     found = sobercv.correct(search.cv_results_)
     assert np.array_equal(found.draws, sobercv.correct(search).draws)
+    named, framed = (sobercv.correct(kind(search.cv_results_), "roc_auc") for kind in (dict, pd.DataFrame))
+    assert (named.metric, named.interval) == (framed.metric, framed.interval)
+    assert named.metric == "roc_auc"
+
+
+def test_scorers_say_what_they_are_whatever_they_are_called():
+    plain = sobercv.correct(grid(scoring=["roc_auc", "accuracy"], refit="accuracy"))
+    scoring = {"A": "roc_auc", "B": make_scorer(accuracy_score)}
+    search = grid(scoring=scoring, refit="B")
+    found = sobercv.correct(search)
+    assert list(found) == ["B", "A"]
+    for name, metric in (("A", "roc_auc"), ("B", "accuracy")):
+        assert found[name].interval == plain[metric].interval
+        assert "W201" not in [note.code for note in found[name].notes]
+    assert next(iter(sobercv.correct(search, "roc_auc"))) == "A"
+    assert sobercv.correct(search, "accuracy")["B"].interval == found["B"].interval
 
 
 def test_splits_that_depend_on_each_other_are_said_to():

@@ -1,6 +1,7 @@
 """Two selections on one table: each corrected as it would be alone, compared on the same draws."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -255,6 +256,9 @@ def test_the_gain_is_said_in_words(data):
     clear = sobercv.bbc(data.y, wrong, "accuracy", **OPTIONS).gain_over(worst)
     assert clear.sentence("C=1").endswith("clearly better than C=1.")
     assert clear.sentence().startswith("Tuning gained 0.")
+    lost = replace(clear, value=-0.041, interval=(-0.5, 0.1))
+    said = "Tuning changed the score by -0.041 (95 % interval -0.500 to 0.100): not clearly better than C=1."
+    assert lost.sentence("C=1") == said, "the number and the interval have one sign"
     near = np.repeat(data.predictions[:, [0]], 3, axis=1)
     near[0, 0], near[0, 1:] = 1 - data.y[0], data.y[0]  # the others are right on one sample more
     found = sobercv.bbc(data.y, near, "accuracy", **OPTIONS)

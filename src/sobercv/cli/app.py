@@ -186,6 +186,7 @@ _add(
     "Correct the predictions of another tool (tidymodels, caret, mlr3, ...), or judge a run by other metrics.",
     *_CORRECTED, *SHOWN,
     predictions=argument(str, "Out-of-fold predictions of another tool, or the folder of a run."),
+    repeats=option(int | None, RUN, "Fold scores: number of CV repeats, where no column tells them apart."),
     force=option(bool, ADVANCED, "Continue even if the answer may mislead.", "--force"),
 )  # fmt: skip
 _add(

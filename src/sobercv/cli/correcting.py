@@ -22,6 +22,8 @@ from .screen import Screen, honest
 
 #: Estimates by metric, notes, what else the JSON says, and what else is printed beside the first score.
 Answer = tuple[Mapping[str, Estimate], list[Note], dict[str, Any], list[tuple[str, str]]]
+#: Options for tables of fold scores; the others say what to do with rows, which these do not have.
+BY_FOLD = ("metric", "repeats", "ignore", "sheet", "decimal", "header", "limits", "seed", "jobs")
 
 
 def correct(given: dict[str, Any]) -> None:
@@ -56,8 +58,9 @@ def _of_tool(given: dict[str, Any], settings: Settings) -> Answer:
             if unknown := [name for name in unknown if name not in named]:
                 columns = ", ".join(map(str, frame.columns))
                 raise SoberError("E804", f"There is no column {unknown[0]!r} to ignore. The table has {columns}.")
-        found = recognise(frame, settings, settings.metric[0] if settings.metric else None)
+        found = recognise(frame, settings, settings.metric[0] if settings.metric else None, given["repeats"])
     by_fold = isinstance(found, FoldScores)
+    _check_options(given["asked"], by_fold)
     with noted() as warned:
         if by_fold:
             if len(settings.metric) > 1:
@@ -87,6 +90,18 @@ def _of_tool(given: dict[str, Any], settings: Settings) -> Answer:
     if not by_fold and settings.aggregate != "fold":
         rows.append(("", "plain CV pools the folds; most tools print the mean over folds, which can differ"))
     return estimates, [*notes, *first.notes, *warned], about, rows
+
+
+def _check_options(asked: Mapping[str, Any], by_fold: bool) -> None:
+    """Refuse options that would change nothing: fold scores have no rows, and predictions tell their repeats."""
+    if not by_fold and "repeats" in asked:
+        text = "--repeats is for tables of fold scores; predictions tell their repeats by a column. Leave it out."
+        raise SoberError("E808", text)
+    others = [name for name in asked if name not in BY_FOLD and asked[name] != getattr(Settings(), name)]
+    if by_fold and others:
+        option = f"--{others[0].replace('_', '-')}"
+        text = f"The table holds fold scores, which {option} does not change. Leave it out, or save predictions."
+        raise SoberError("E808", text)
 
 
 def _of_run(given: dict[str, Any], settings: Settings) -> Answer:

@@ -93,8 +93,9 @@ def correct(
         - A fitted search with `cv_results_`: GridSearchCV, RandomizedSearchCV, the halving searches, BayesSearchCV,
           dask-ml's. A callable `refit` is called again on each resample.
         - An Optuna study, or OptunaSearchCV, whose trials keep their fold scores: as a list in a user attribute, or as
-          intermediate values. With `y`: a study whose trials keep out-of-fold predictions in the user attribute "oof"
-          (`predictions=` names another one, or maps trial numbers to predictions).
+          intermediate values; the estimate's `winner` is the number of a trial. With `y`: a study whose trials keep
+          out-of-fold predictions in the user attribute "oof" (`predictions=` names another one, or maps trial numbers
+          to predictions).
         - Fold scores of any tool, wide (one row per fold, one column per configuration) or long (columns such as fold,
           model and score): tidymodels' ``collect_metrics(summarize = FALSE)``, caret's ``$resample``, mlr3's
           scores, a saved `cv_results_`.
@@ -190,7 +191,7 @@ def _fold_scores(
         named = metric if study is thing else metric or searches.title(thing)
         return searches.read_study(study, named, n_repeats)
     if isinstance(thing, Mapping) and "params" in thing:
-        thing = SimpleNamespace(cv_results_=thing)
+        thing = SimpleNamespace(cv_results_=thing, scoring=metric)
     if isinstance(getattr(thing, "cv_results_", None), Mapping):
         return read_search(thing, metric, n_repeats)
     if isinstance(thing, np.ndarray) and thing.ndim == 2 and thing.dtype.kind in "fiu":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -52,6 +52,9 @@ class FoldScores:
     scores: Mapping[str, Array]
     params: Sequence[dict[str, Any]] | None = None  # parameters of each configuration
     names: Sequence[str] | None = None  # names of the configurations, where they have names
+    ids: Array | None = None  # numbers of the configurations; default: their positions
+    #: Smallest and largest possible score by metric, where the tool knows them better than the name does.
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     n_repeats: int = 1  # number of times the samples were partitioned into folds
     test_share: float | None = None  # where test sets overlap (ShuffleSplit): their size over that of training sets
     winner: int | None = None  # position of what the tool selected; None for the highest mean
@@ -97,7 +100,9 @@ def judge(
     scores = {name: table[:, kept] for name, table in found.scores.items()}
     means = {name: table.mean(axis=0) for name, table in scores.items()}
     repeats = {name: [FoldMeans(one) for one in np.split(table, found.n_repeats)] for name, table in scores.items()}
-    ranges, first = {name: _range(name, table) for name, table in scores.items()}, next(iter(scores))
+    ranges = {name: _range(name, table, found.ranges.get(name)) for name, table in scores.items()}
+    first, ids = next(iter(scores)), np.arange(found.first.shape[1]) if found.ids is None else found.ids
+    ids = ids[kept]
     if ranges[first] is None:
         low, high = scores[first].min(), scores[first].max()
         raise SoberError(
@@ -121,7 +126,7 @@ def judge(
         own, draws = int(kept[at]), np.mean(judged(name, chosen), axis=0)
         return Estimate(
             value=float(np.mean(draws)), naive=float(means[name][at]), method="bbc-f", metric=name, draws=draws,
-            bounds=Percentile(draws, range=ranges[name] or ANY), winner=own, configurations=kept[members],
+            bounds=Percentile(draws, range=ranges[name] or ANY), winner=int(ids[at]), configurations=ids[members],
             scores=means[name][members], winner_name=None if found.names is None else found.names[own],
             winner_params=None if found.params is None else dict(found.params[own]), n_repeats=found.n_repeats,
             n_folds=k, n_left_out=found.first.shape[1] - len(kept), seed=seed,
@@ -129,13 +134,13 @@ def judge(
 
     def alone(name: str, configuration: int) -> Estimate:
         """Judge one configuration, with nothing selected."""
-        if configuration not in kept:
+        if configuration not in ids:
             raise SoberError(
                 "E122",
                 f"There is no configuration {configuration!r} to compare with: it failed on some fold or does not "
-                f"exist. Name one of {kept[0]} to {kept[-1]}.",
+                f"exist. Name one of {ids[0]} to {ids[-1]}.",
             )
-        at = int(np.searchsorted(kept, configuration))
+        at = int(np.flatnonzero(ids == configuration)[0])
         return estimate(name, at, np.full_like(winners, at), np.array([at]))
 
     notes, out = _notes(found, len(kept), k), dict[str, Estimate]()
@@ -198,11 +203,11 @@ def _by_rule(found: FoldScores, kept: Array, repeat: int, counts: Array) -> Arra
         ) from error
 
 
-def _range(name: str, scores: Array) -> tuple[float, float] | None:
-    """Smallest and largest possible score by this name, infinite where nothing is known; None if scores exceed it."""
+def _range(name: str, scores: Array, told: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Smallest and largest possible score, as told or by this name; infinite if unknown; None if scores exceed it."""
     plain = name.lower().replace("classif.", "").replace("regr.", "")
     try:
-        low, high = RANGES[plain] if plain in RANGES else metrics.get(plain).range
+        low, high = told or (RANGES[plain] if plain in RANGES else metrics.get(plain).range)
     except SoberError:  # a study may minimise what is negative
         return (-np.inf, 0.0) if plain.startswith("neg_") and scores.max() <= 0 else ANY
     return (low, high) if low - 1e-6 <= scores.min() and scores.max() <= high + 1e-6 else None

@@ -11,6 +11,7 @@ import csv
 import json
 import os
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,11 +20,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
+from .. import metrics
 from ..containers import Array
-from ..errors import Note, SoberError
+from ..errors import Note, SoberError, SoberWarning
 from ..inference import Estimate
 from ..inference.estimate import shown
-from .judging import FoldScores, ToolPredictions
+from ..metrics import Metric
+from .judging import RANGES, FoldScores, ToolPredictions
 
 SPLIT = re.compile(r"split(\d+)_test_(.+)")
 OVERLAP = "Test sets overlap, so the splits are not independent: the interval is widened for it."
@@ -49,7 +52,10 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
     columns = {name: [f"split{k}_test_{name}" for k in range(n_splits)] for name in names}
     if lost := [key for each in columns.values() for key in each if key not in results]:
         raise SoberError("E812", f"There is no {lost[0]}, so a fold is missing. Pass all of cv_results_.")
-    titles = {title(search, name): name for name in names}
+    known = {name: found for name in names if (found := _metric_of(search, name))}
+    measures = [found.name for found in known.values()]
+    titles = {found.name: name for name, found in known.items() if measures.count(found.name) == 1}
+    titles |= {title(search, name): name for name in names}
     first: Any = titles.get(metric, metric) if isinstance(metric, str) else metric
     if metric is None:
         first = names[0] if len(names) == 1 or callable(refit) else refit
@@ -82,13 +88,29 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
         for name in dict.fromkeys([first, *names])
     }
     return FoldScores(
-        scores, params=[dict(results["params"][row]) for row in rows],
+        scores, ranges={title(search, name): found.range for name, found in known.items()},
+        params=[dict(results["params"][row]) for row in rows],
         n_repeats=n_repeats if n_repeats is not None else int(repeats) if is_count else 1, test_share=test_share,
         winner=int(np.flatnonzero(rows == best)[0]) if best is not None and best in rows else None,
         rule=_rule(refit, names, results, rows) if callable(refit) and is_own else None,
         is_adaptive=hasattr(search, "optimizer_results_"),  # BayesSearchCV proposes by earlier scores
         notes=tuple(notes),
     )  # fmt: skip
+
+
+def _metric_of(search: Any, name: str) -> Metric | None:
+    """Return the metric that the scorer of this name is; None where that is not known."""
+    found = getattr(search, "scorer_", None) or getattr(search, "scoring", None)
+    scorer = found.get(name) if isinstance(found, Mapping) else found if name == "score" else None
+    if scorer is None or not (isinstance(scorer, str) or hasattr(scorer, "_score_func")):
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SoberWarning)
+            metric = metrics.get(scorer)
+    except SoberError:
+        return None
+    return metric if np.isfinite(metric.range).any() else None
 
 
 def title(search: Any, name: str = "score") -> str:
@@ -171,10 +193,24 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
         number = study.best_trial.number
         raise SoberError("E111", f"The best trial of the study, {number}, keeps no scores by fold. Run it again.")
     sign, name = (1.0 if study.direction.name == "MAXIMIZE" else -1.0), metric or "value"
+    if sign < 0 and _is_gain(name):
+        raise SoberError(
+            "E122",
+            f"The study minimises, so its values are no {name}, of which more is better. Leave the name out, or give "
+            'that of the loss: correct(study, "error").',
+        )
     name = name if sign > 0 or name.startswith("neg_") else f"neg_{name}"
     names = [f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial in trials]
     n_repeats = 1 if n_repeats is None else n_repeats
-    return FoldScores({name: sign * np.array(folds).T}, names=names, n_repeats=n_repeats, **about)
+    numbers = np.array([trial.number for trial in trials])
+    apart = [_reports(trial)[1:] for trial in trials]
+    if all(reports and np.array_equal(reports[0], one) for reports, one in zip(apart, folds, strict=True)):
+        text = (
+            f"The reports of the trials were read as running means over {len(folds[0])} folds. If they are epochs of "
+            "one hold-out, there are no fold scores, and nothing here can be corrected."
+        )
+        about["notes"] = (*about["notes"], Note("W206", text))
+    return FoldScores({name: sign * np.array(folds).T}, names=names, ids=numbers, n_repeats=n_repeats, **about)
 
 
 def read_study_predictions(
@@ -232,12 +268,7 @@ def fold_scores_of(trial: Any) -> Array | None:
     kept = trial.user_attrs
     splits = sorted((int(match[1]), kept[name]) for name in kept if (match := SPLIT.fullmatch(name)))
     candidates = [[value for _, value in splits], *kept.values()]
-    steps = sorted(trial.intermediate_values)
-    if steps and steps[-1] - steps[0] == len(steps) - 1:
-        reported = np.array([trial.intermediate_values[step] for step in steps], dtype=np.float64)
-        # Each fold's own score, or the mean so far, taken apart.
-        candidates += [reported, np.diff(np.arange(1, len(steps) + 1) * reported, prepend=0.0)]
-    for candidate in candidates:
+    for candidate in [*candidates, *_reports(trial)]:
         try:
             folds = np.asarray(candidate, dtype=np.float64)
         except (TypeError, ValueError):
@@ -245,6 +276,23 @@ def fold_scores_of(trial: Any) -> Array | None:
         if folds.ndim == 1 and len(folds) > 1 and abs(folds.mean() - trial.value) <= CLOSE * (1 + abs(trial.value)):
             return folds
     return None
+
+
+def _reports(trial: Any) -> list[Array]:
+    """Return the fold scores that its reports are if each is of one fold, and if each is the mean so far."""
+    steps = sorted(trial.intermediate_values)
+    if not steps or steps[-1] - steps[0] != len(steps) - 1:
+        return []
+    reported = np.array([trial.intermediate_values[step] for step in steps], dtype=np.float64)
+    return [reported, np.diff(np.arange(1, len(steps) + 1) * reported, prepend=0.0)]
+
+
+def _is_gain(name: str) -> bool:
+    """Whether more of a measure is better, by its name; False where that is not known."""
+    try:
+        return name.lower() in RANGES or metrics.get(name).greater_is_better
+    except SoberError:
+        return False
 
 
 # ---- AutoGluon, mljar-supervised ------------------------------------------------------------------------------------

@@ -47,6 +47,9 @@ NUMBER = (*PREDICTED, "prob", "proba", "probability", "score", "y_prob", "y_prob
 SCORE = ("estimate", "score", "test_score", "value")
 FOLDS = (*FOLD, "id2", "id")
 MODELS = (*CONFIGURATION, "params")
+#: More rows than this, numbered as folds, may be samples that were left out one by one.
+MOST_FOLDS = 20
+_SAY = "Name with metric= (on the command line --metric)"
 _NO_SCORES = (
     "A table of fold scores has one row per fold and one numeric column per configuration, or columns such as fold, "
     "model and score; got the columns {}."
@@ -78,9 +81,11 @@ GAIN = re.compile(
 #: Columns of cross_validate and of a trimmed cv_results_, and folds as columns: no configurations of a wide table.
 _SUMMARY = re.compile(
     r"((mean_|std_|rank_)?(test|train)|param)_.+|(mean_|std_)?(fit|score)_time|"
-    r"(fold|split|resample|rep(eat)?)[ _.]?\d+",
+    r"(fold|split|resample|rep(eat)?)[ _.]?\d+|mean|average|avg|median|sd|std|std_?(dev|err)|se",
     re.I,
 )
+#: Rows of a summary below the rows of the folds.
+_SUMMARY_ROW = r"(?i)\s*(mean|average|avg|median|sd|std|std[ _.]?(dev|err)|stdev|se|min|max|overall|total)\W*"
 #: Bootstraps and random hold-outs of caret and rsample, whose test sets overlap; size of a bootstrap's test set over
 #: that of its training set, which others hardly exceed.
 _HOLD_OUT, _HOLD_OUT_SHARE = r"(?i)(bootstrap|resample)\d+$", 0.368 / 0.632
@@ -88,20 +93,25 @@ _CHANCE = re.compile(r"(?i)\.?(?:y_?)?(?:prob|proba|probability|p|pred|score)[_.
 
 
 def recognise(
-    frame: Any, roles: Settings | None = None, metric: str | None = None, **given: Any
+    frame: Any, roles: Settings | None = None, metric: str | None = None, n_repeats: int | None = None, **given: Any
 ) -> FoldScores | ToolPredictions:
     """Read a table of fold scores or of predictions.
 
     `roles`: the column with the truth (long tables of known tools tell it themselves), or time and event in wide tables
     of risks; a group whose rows are resampled together; columns or, in long tables, configurations to leave out.
-    `metric`: the measure that selected, in a table of fold scores. `**given`: names of `Settings`, instead of it.
+    `metric`, `n_repeats`: the measure that selected, and the number of repeats, in a table of fold scores.
+    `**given`: names of `Settings`, instead of it.
     """
     roles = roles or Settings(**given)
     frame = _tidied(frame)
+    _check_no_means(frame)
     if roles.target_names:
         check_target(roles, frame.columns)
-    elif holds_fold_scores(frame):
-        return read_frame(frame.drop(columns=list(roles.ignore), errors="ignore"), metric)
+    elif (is_named := holds_fold_scores(frame)) or _holds_wide_scores(frame):
+        if metric is None and not is_named:
+            text = "The table holds fold scores. Say of what: --metric accuracy, or --metric rmse for errors."
+            raise SoberError("E113", text)
+        return read_frame(frame.drop(columns=list(roles.ignore), errors="ignore"), metric, n_repeats=n_repeats)
     for name in filter(None, [*roles.target_names, roles.group]):
         find(frame, name)
     roles.roles()  # refuses a column with two roles
@@ -190,6 +200,26 @@ def holds_fold_scores(frame: Any) -> bool:
     return is_long or {".metric", ".estimate"} <= set(frame.columns)
 
 
+def _holds_wide_scores(frame: Any) -> bool:
+    """Whether each row of a wide table is a fold by its name, and every other column can be a configuration's scores.
+
+    Numbers of folds could be those of leave-one-out, whose rows are samples: they are believed in short tables only.
+    """
+    places = _named(frame, (*FOLDS, *REPEAT))
+    if not places or frame.duplicated(places).any() or not _could_be_scores(frame.drop(columns=places)):
+        return False
+    labels = frame[places].astype(str)
+    if any(labels[c].str.match(r"(?i)(fold|repeat|bootstrap|resample|split)\W*\d").any() for c in places):
+        return True
+    return len(frame) <= MOST_FOLDS and any("fold" in _plain(c) or _plain(c) == "resample" for c in places)
+
+
+def _could_be_scores(table: Any) -> bool:
+    """Whether all columns hold fractions, unlike labels and numbers of samples, and none is called a truth."""
+    numbers = all(column.dtype.kind == "f" and (column.dropna() % 1 != 0).any() for _, column in table.items())
+    return numbers and table.shape[1] >= 2 and not _named(table, (*TRUTH, *PREDICTIONS))
+
+
 def read_frame(
     frame: Any, metric: str | None = None, *, n_repeats: int | None = None, greater_is_better: bool | None = None
 ) -> FoldScores:
@@ -201,11 +231,20 @@ def read_frame(
     if frame.columns.inferred_type == "integer" and frame.index.inferred_type == "string" and not frame.index.name:
         text = "Rows have names and columns have numbers, as if every row were a configuration. Pass frame.T."
         raise SoberError("E812", text)
-    frame = _tidied(frame)
+    notes = list[Note]()
+    frame = _tidied(_without_summary_rows(frame, notes))
     if any(SPLIT.fullmatch(str(column)) for column in frame.columns):
         return _cv_results(frame, metric, n_repeats)
-    columns, notes = ", ".join(map(str, list(frame.columns)[:8])), list[Note]()
+    _check_no_means(frame)
+    columns = ", ".join(map(str, list(frame.columns)[:8]))
+    resampling = _check_one_benchmark(frame)
     fold, repeat = _places(frame, FOLDS)
+    if "repeated" in resampling and repeat is None and n_repeats is None:
+        raise SoberError(
+            "E108",
+            f"The folds are those of {resampling!r}, and no column tells the repeats apart. Say how often the folds "
+            "were repeated: n_repeats= (on the command line --repeats).",
+        )
     if fold is None or not _measures(frame):
         table, places = _wide_scores(frame, repeat, n_repeats, columns)
     else:
@@ -226,6 +265,7 @@ def read_frame(
             "same number of folds, and `n_repeats` must be their number.",
         )
     is_hold_out = told < len(sizes) or (fold is not None and fold.astype(str).str.match(_HOLD_OUT).all())
+    is_hold_out = is_hold_out or resampling in ("bootstrap", "subsampling")
     notes += [Note("W203", OVERLAP)] if is_hold_out else []
     sign, name = direction("score" if metric is None else metric, greater_is_better)
     return FoldScores(
@@ -235,12 +275,50 @@ def read_frame(
     )  # fmt: skip
 
 
+def _without_summary_rows(frame: Any, notes: list[Note]) -> Any:
+    """Leave out rows that a spreadsheet or a tool wrote below the folds, such as their mean."""
+    fold = _first_named(frame, FOLDS)
+    labels = frame.index.to_series() if fold is None else frame[fold]
+    is_summary = labels.astype(str).str.fullmatch(_SUMMARY_ROW).to_numpy(bool)
+    if not is_summary.any():
+        return frame
+    names = ", ".join(map(repr, labels[is_summary].unique()[:3]))
+    notes.append(Note("W204", f"Rows called {names} are no folds, and were left out."))
+    return frame[~is_summary]
+
+
+def _check_no_means(frame: Any) -> None:
+    """Refuse the summaries of R's tools, known by columns that tables of fold scores do not have."""
+    names = set(map(str, frame.columns))
+    save = ""
+    if {".metric", "mean"} <= names and ".estimate" not in names:
+        save = "collect_metrics(tuned, summarize = FALSE)"
+    elif {"learner_id", "resampling_id", "iters"} <= names:
+        save = "as.data.table(bmr$score())"
+    elif any(f"{measure}SD" in names for measure in _measures(frame)):
+        save = 'fit$resample, after trainControl(returnResamp = "all")'
+    if save:
+        raise SoberError("E812", f"These are means over folds, and the score of every fold is needed. Save {save}.")
+
+
+def _check_one_benchmark(frame: Any) -> str:
+    """Refuse rows of several tasks or resamplings of mlr3; return the name of the resampling, where there is one."""
+    for column, what in (("task_id", "tasks"), ("resampling_id", "resamplings")):
+        name = _first_named(frame, (column,))
+        found = [] if name is None else frame[name].dropna().astype(str).unique().tolist()
+        if len(found) > 1:
+            said = f"{', '.join(map(repr, found[:-1][:3]))} and {found[-1]!r}"
+            raise SoberError("E812", f"The table holds the {what} {said}; keep the rows of one.")
+    return found[0].casefold() if found else ""
+
+
 def direction(measure: str, greater_is_better: bool | None) -> tuple[int, str]:
     """Return the sign that makes more better, and the name of the signed score; ask where the name does not tell."""
     if greater_is_better is None:
         greater_is_better = GAIN.fullmatch(measure) is not None
         if not greater_is_better and not LOSS.fullmatch(measure):
             said = f"It is unknown whether a higher {measure!r} is better. Pass greater_is_better=True or False."
+            said += f" On the command line call it score, or {measure}_loss if lower is better."
             raise SoberError("E113", said)
     return (1, measure) if greater_is_better else (-1, f"neg_{measure}")
 
@@ -261,16 +339,16 @@ def _one_measure(frame: Any, metric: str | None, notes: list[Note]) -> tuple[Any
     if measure == ".metric" or not set(known) <= {*VALID_METRICS["ball_tree"], *VALID_METRICS["brute"]}:
         metric = known[0] if metric is None and len(known) == 1 else metric
         if metric not in known:
-            raise SoberError("E113", f"Name the measure that selected as `metric`; the table holds {', '.join(known)}.")
+            raise SoberError("E113", f"{_SAY} the measure that selected; the table holds {', '.join(known)}.")
         return frame[frame[measure].astype(str) == metric].drop(columns=measure), metric, score
     if metric in measures:
         return frame, metric, metric
     if metric is not None and score is None:
-        raise SoberError("E122", f"`metric` must be one of the columns {', '.join(measures)}; got {metric!r}.")
+        raise SoberError("E122", f"{_SAY} one of the columns {', '.join(measures)}; got {metric!r}.")
     score = measures[0] if score is None else score
     if metric is None and len(measures) > 1:
         text = f"The table holds {', '.join(measures)}; {score} is taken as the one that selected."
-        notes.append(Note("W204", f"{text} Name another as `metric`."))
+        notes.append(Note("W204", f"{text} {_SAY} another."))
     return frame, metric or score, score
 
 
@@ -376,6 +454,8 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     cross-validation.
     """
     tool = tool_of(frame)
+    if tool == "mlr3":
+        _check_one_benchmark(frame)
     own = TOOLS.get(tool, (_sample(frame, roles),))
     sample, group = own[0], roles.group or (".group" if tool == "tidymodels" and ".group" in frame else None)
     table = frame.drop(columns=[c for c in roles.ignore if c in frame and c not in own])
@@ -475,10 +555,11 @@ def _truth(table: Any, sample: Any, tool: str) -> Any:
 def _predicted(table: Any, truth: Any, tool: str) -> tuple[dict[str, Any], Any, Any]:
     """Return the columns of predictions: probabilities by class, labels, and numbers; None where there are none."""
     labels = {str(label) for label in truth.dropna().unique()}
+    spelled = _spelled(labels)
     if tool == "caret":
-        chances = {c: c for c in table if c in labels}
+        chances = {spelled[c]: c for c in table if c in spelled}
     else:
-        chances = {m[1]: c for c in table if (m := _CHANCE.fullmatch(str(c))) and m[1] in labels}
+        chances = {spelled[m[1]]: c for c in table if (m := _CHANCE.fullmatch(str(c))) and m[1] in spelled}
 
     def are_labels(column: Any) -> bool:
         """Whether predictions are classes: text, or whole numbers that all occur in the truth, of few classes."""
@@ -494,10 +575,17 @@ def _predicted(table: Any, truth: Any, tool: str) -> tuple[dict[str, Any], Any, 
     return chances, label, number
 
 
+def _spelled(labels: Collection[str]) -> dict[str, str]:
+    """Map spellings to labels: R's data.frame() writes points for the spaces and signs of names; each is of one."""
+    points = {label: re.sub(r"[^\w.]", ".", label) for label in labels}
+    unique = {name: label for label, name in points.items() if [*points.values()].count(name) == 1}
+    return {**unique, **{label: label for label in labels}}
+
+
 def _model(table: Any, sample: Any, truth: Any, tool: str) -> Any:
     """Name each row's configuration."""
     if tool == "caret":  # by all parameters
-        others = {*TOOLS[tool], "weights", *truth.astype(str)}
+        others = {*TOOLS[tool], "weights", *_spelled(set(truth.dropna().astype(str)))}
         return _joined(table, [c for c in table if c not in others])
     own = {"tidymodels": ("config",), "mlr3": ("uhash", "nr", "config", "learner_id", "batch_nr")}
     column = _first_named(table, own.get(tool, CONFIGURATION))
@@ -514,7 +602,10 @@ def _model(table: Any, sample: Any, truth: Any, tool: str) -> Any:
 def _wide_predictions(frame: Any, roles: Settings) -> ToolPredictions:
     """Read a wide table; any table that is not long is read as one, or refused."""
     if not roles.target_names:
-        raise SoberError("E808", f"Say which column holds the truth: --target COLUMN. {listed(frame.columns)} {WANTED}")
+        text = f"Say which column holds the truth: --target COLUMN. {listed(frame.columns)} {WANTED}"
+        if _could_be_scores(frame):
+            text += " If each row holds the scores of one fold, add a column fold that numbers the rows."
+        raise SoberError("E808", text)
     names = [c for c in frame.columns if c not in roles.roles() and _plain(c) not in PLACE]
     if not names:
         text = "There is no column of predictions beside the truth. Pass one column per configuration."
@@ -530,6 +621,12 @@ def _wide_predictions(frame: Any, roles: Settings) -> ToolPredictions:
             "E813",
             f"The columns {', '.join(repr(n[:30]) for n in names[:3])} look like probabilities of the {len(labels)} "
             f"classes by one configuration. Pass one column per configuration, or a long table. {WANTED}",
+        )
+    if by_class := _probabilities_by_class(names, labels, data.X):
+        raise SoberError(
+            "E812",
+            f"The columns {by_class} are probabilities of one configuration, one for each class. A wide table has one "
+            f"column per configuration; write probabilities of classes as a long table. {WANTED}",
         )
     notes, (fold, repeat) = data.notes, _places(data.X, FOLD)
     if repeat is not None and repeat.nunique() > 1:
@@ -549,6 +646,21 @@ def _wide_predictions(frame: Any, roles: Settings) -> ToolPredictions:
         folds=None if fold is None or fold.isna().any() else fold.factorize(sort=True)[0][:, None],
         is_adaptive=all(re.fullmatch(r"(?i)trial[_ ]?\d+|.*_trial\d+", c) for c in names), notes=notes,
     )  # fmt: skip
+
+
+def _probabilities_by_class(names: list[Any], labels: Collection[str], table: Any) -> str:
+    """Return columns of one configuration where all are called by configuration and class and add up to 1."""
+    if not 2 <= len(labels) <= len(names) or any(table[c].dtype.kind != "f" for c in names):
+        return ""
+    by_stem: dict[str, list[Any]] = {}
+    for name in names:
+        label = max((label for label in labels if str(name).endswith(label)), key=len, default="")
+        by_stem.setdefault(str(name).removesuffix(label), []).append(name)
+    groups = [*by_stem.values()]
+    adds_up = all(len(group) == len(labels) for group in groups) and all(
+        np.allclose(table[group].dropna().sum(axis=1), 1.0, atol=1e-3) for group in groups
+    )
+    return ", ".join(repr(str(c)[:30]) for c in groups[0][:3]) if adds_up else ""
 
 
 def _column(column: Any, labels: Collection[str]) -> Any:

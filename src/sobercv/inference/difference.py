@@ -107,8 +107,8 @@ class Difference:
         # Digits after the point: three for scores of about one, fewer for large errors, more for tiny ones.
         normal = largest == 0 or 0.01 <= largest < 10
         digits = 3 if normal else int(np.clip(2 - np.floor(np.log10(largest)), 0, 12))
-        did, ends = ("gained", (low, high)) if self.value >= 0 else ("lost", (-high, -low))
-        gap, low_, high_ = (f"{abs(x) if x == 0 else x:.{digits}f}" for x in (abs(self.value), *ends))
+        did = "gained" if self.value >= 0 else "changed the score by"
+        gap, low_, high_ = (f"{abs(x) if x == 0 else x:.{digits}f}" for x in (self.value, low, high))
         level = f"{100 * self.confidence_level:g} %"
         return f"Tuning {did} {gap} ({level} interval {low_} to {high_}): {verdict} {other}."
 
