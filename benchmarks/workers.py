@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sobercv.inference import DropVerdict
-from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, kept_outcomes, make_pool
+from sobercv.training import Experiment, MemoryStore, OutcomeCache, Plan, Problem, expand, make_pool
 from sobercv.training.fit_queue import FitQueue
 from sobercv.training.race import RaceLog, race
 
@@ -58,7 +58,7 @@ def _race(
     problem = Problem.build(X, y, task="classification")
     plan, configurations = Plan.build(problem, FOLDS), expand({"seconds": [seconds], "index": list(range(c))})
     experiment = Experiment(problem, Sleeper(), ((response,),))
-    cache = kept_outcomes(path, experiment, configurations, plan, 0)
+    cache = None if path is None else OutcomeCache(path, experiment, configurations, plan, 0)
     store = MemoryStore(problem, plan, c)
     return race(experiment, configurations, plan, pool=make_pool(jobs), store=store, cache=cache, **more)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sobercv.errors import SoberError, SoberWarning
-from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, kept_outcomes, make_pool
+from sobercv.training import Experiment, MemoryStore, OutcomeCache, Plan, Problem, expand, make_pool
 from sobercv.training.race import race
 from tests.training.training_estimators import RANKS
 
@@ -31,7 +31,7 @@ def fit(path):
     plan, configurations = Plan.build(problem, 4, 2), expand(SMALL["grid"])
     experiment = Experiment(problem, runs.Logged(), RANKS)
     store = MemoryStore(problem, plan, len(configurations))
-    cache = kept_outcomes(path, experiment, configurations, plan, 0)
+    cache = OutcomeCache(path, experiment, configurations, plan, 0)
 
     def run():
         race(experiment, configurations, plan, pool=make_pool(), store=store, cache=cache)

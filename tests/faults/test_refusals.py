@@ -37,7 +37,7 @@ def test_the_database_of_somebody_else(tmp_path):
         db.execute("CREATE TABLE photos (name TEXT)")
     db.close()
     before = path.read_bytes()
-    refused(path, "E801", "no store of sober")
+    refused(path, "E801", "not a store of sober")
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["photos.db"]
 
@@ -49,7 +49,7 @@ def test_a_store_of_a_later_release(tmp_path):
         assert db.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
         db.execute(f"PRAGMA user_version = {FORMAT + 1}")
     db.close()
-    refused(path, "E801", f"format {FORMAT + 1}", "use the release that made it")
+    refused(path, "E801", f"format {FORMAT + 1}", "use the version that made it")
 
 
 def test_folders(tmp_path):

@@ -173,7 +173,7 @@ def test_how_a_trial_was_proposed_is_remembered():
     study.add_trial(optuna.create_trial(value=0.99))
     foreign = judge.estimate(study, n_bootstraps=50)
     assert foreign.winner != 3
-    assert "1 were run by something else" in next(note.text for note in foreign.notes if note.code == "W204")
+    assert "1 were run outside this objective" in next(note.text for note in foreign.notes if note.code == "W204")
 
 
 def test_equal_trials_are_fitted_once(tmp_path, monkeypatch):

@@ -326,7 +326,7 @@ def test_names_must_be_the_same_for_all_models():
 
 
 def test_one_of_several_scorers_gives_one_number():
-    with pytest.raises(SoberError, match="must return one number"):
+    with pytest.raises(SoberError, match="must return a single number"):
         sobercv.BBCSearchCV(TREE, DEPTHS, scoring={"mine": several}, cv=5).fit(X, Y)
 
 

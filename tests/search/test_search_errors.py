@@ -42,10 +42,10 @@ class Unknown(BaseEstimator):
 
 BAD = [
     # what, call, code, what the message must name
-    ("an empty list of grids", search(grid=[]), "E303", r"list of dicts that is not empty"),
+    ("an empty list of grids", search(grid=[]), "E303", r"non-empty list of such dicts"),
     ("a parameter without values", search(grid={"model__C": []}), "E303", r"'model__C'.*at least one"),
     ("an empty grid among others", search(grid=[GRID, {"model__C": []}]), "E303", r"'model__C'"),
-    ("no grid", search(grid=None), "E303", r"dict, or a list of dicts.*None"),
+    ("no grid", search(grid=None), "E303", r"dict from parameter names.*list of such dicts.*None"),
     ("a number for values", search(grid={"model__C": 1.0}), "E303", r"'model__C'.*\[1\.0\]"),
     ("text for values", search(grid={"model__penalty": "l2"}), "E303", r"\['l2'\]"),
     ("a set of values", search(grid={"model__C": {1, 2}}), "E303", r"list"),

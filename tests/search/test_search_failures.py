@@ -190,7 +190,7 @@ def test_many_classes_are_aligned_by_their_labels():
 def test_what_the_time_did_not_reach_has_not_failed():
     late = Failure("timed out", UNREACHED, "", 0, 0)
     log = SimpleNamespace(failures={2: late, 3: late}, status=np.array(["finished"] * 2 + ["failed"] * 2))
-    with pytest.warns(SoberWarning, match="2 of 4 configurations were not reached before the time was over.*W204"):
+    with pytest.warns(SoberWarning, match="2 of 4 configurations were not reached before the time limit.*W204"):
         report_failures(log, [])
     log.failures[3] = Failure("raised", "No.", "ValueError", 0, 0)
     with pytest.warns(SoberWarning, match="2 of 4 configurations failed.*W204"):

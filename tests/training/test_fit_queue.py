@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sobercv.errors import SoberWarning
-from sobercv.training import Experiment, MemoryStore, Plan, Problem, Stop, expand, kept_outcomes, make_pool
+from sobercv.training import Experiment, MemoryStore, OutcomeCache, Plan, Problem, Stop, expand, make_pool
 from sobercv.training.fit_queue import FitQueue
 from sobercv.training.pool.base import Report, SerialPool, ThreadPool
 from sobercv.training.race import race
@@ -78,7 +78,7 @@ def run(pool, raise_errors=False, path=None, folder="", wait_for=0, **more):
     configurations = expand([{"column": [0, 1, 2]}, slow])
     store = MemoryStore(problem, plan, 4)
     experiment = Experiment(problem, Sign(folder=str(folder)), LABELS, raise_errors)
-    cache = kept_outcomes(path, experiment, configurations, plan, 0)
+    cache = None if path is None else OutcomeCache(path, experiment, configurations, plan, 0)
     return store, race(experiment, configurations, plan, pool=pool, store=store, cache=cache, rule=rule, **more)
 
 

@@ -124,7 +124,7 @@ def test_when_all_fail_the_first_cause_is_shown(rule):
         search(Troubled(), {"trouble": ["predict", "raise"]}, X, Y, rule=rule)
     assert error.value.code == "E315"
     assert error.value.message == (
-        "All 2 configurations failed; the first cause is, for configuration 0 in fold 1 of repeat 1: "
+        "All 2 configurations failed; the first failure was in configuration 0, fold 1 of repeat 1: "
         "OSError: the disk is full"
     )
     with pytest.raises(SoberError, match="The only configuration failed"):

@@ -123,7 +123,7 @@ class ClassesTest:
     def __init__(self, y: Any) -> None:
         codes, classes = classes_of(column_or_1d(y, warn=True))
         if len(classes) < 2:
-            raise SoberError("E112", f"SES needs two classes or more; all samples are of class {classes[0]!r}.")
+            raise SoberError("E112", f"SES needs at least two classes; all samples are of class {classes[0]!r}.")
         self.order, self.size = np.arange(len(codes)), len(codes)
         self._y = (codes == np.arange(1, len(classes))[:, None]).astype(float)  # [K - 1, N], the first is reference
         self.df = len(self._y)
@@ -186,7 +186,7 @@ class SurvivalTest:
     def __init__(self, y: Any) -> None:
         records = survival_of(y)
         if not records["event"].any():
-            raise SoberError("E112", "SES cannot learn from survival times without any event; all are censored.")
+            raise SoberError("E112", "SES needs at least one event; all survival times are censored.")
         self._sets = RiskSets(records["event"], records["time"])
         self.order, self.size = self._sets.order, int(records["event"].sum())
         self._with_deaths = self._sets.deaths > 0

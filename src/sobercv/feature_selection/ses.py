@@ -39,7 +39,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     alpha : float, default=0.05
         A p-value above it means independence.
     k : int, default=3
-        The largest conditioning set. 0 keeps every column that is associated by itself. With few samples it is lowered
+        The largest conditioning set. 0 keeps every column that is associated on its own. With few samples it is lowered
         to a fifth of the samples (or events) less one, because larger sets would leave nothing to test with.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
         What the target is. "auto" takes records of (event, time) as survival, labels and whole numbers as classes, and
@@ -92,7 +92,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         alpha = check_level(self.alpha, "alpha", usual=0.05)
         if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 0:
-            raise SoberError("E108", f"`k` must be a whole number of 0 or more; got {self.k!r}. Write 2 or 3.")
+            raise SoberError("E108", f"`k` must be a whole number, 0 or more; got {self.k!r}. Write 2 or 3.")
         if self.task not in TASKS:
             raise SoberError("E122", f"`task` must be one of {TASKS}; got {self.task!r}.")
         if y is None:

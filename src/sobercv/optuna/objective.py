@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 from uuid import uuid4
 
@@ -24,7 +23,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from .. import seeds
-from ..containers import Array
+from ..containers import Array, check_level
 from ..errors import Note, SoberError
 from ..inference import Estimate, Question
 from ..inference.bootstrap import corrected
@@ -34,9 +33,8 @@ from ..predictions import Predictions
 from ..search.design import Options, drop_rule
 from ..search.results import predictions_of, trained
 from ..search.scoring import ScoringPlan, wanted_of
-from ..training import Configuration, Experiment, MemoryStore, Plan, Problem, make_pool
+from ..training import Configuration, Experiment, MemoryStore, OutcomeCache, Plan, Problem, make_pool
 from ..training.fit.task import Outcome, Task
-from ..training.keep.cache import Manifest, OutcomeCache
 from ..training.keep.fingerprint import digest
 from ..training.race import race
 
@@ -152,11 +150,9 @@ class Objective:
         if not callable(make):
             raise SoberError("E123", f"`make` must be a function from a trial to an estimator; got {make!r}.")
         self.make = make
-        self.drop = drop
         self._by_study = isinstance(drop, str) and drop == "study"
         # A trial of the past that was pruned never comes back, so that "auto" is the more careful rule.
-        is_auto = isinstance(drop, str) and drop == "auto"
-        self._drop = None if self._by_study else "bced" if is_auto else drop
+        self._drop = {"study": None, "auto": "bced"}.get(drop, drop) if isinstance(drop, str) else drop
         seed = seeds.root(random_state)
         scores = ScoringPlan.make(Options(None, scoring=scoring))
         metrics = list(scores.metrics().values())
@@ -179,11 +175,10 @@ class Objective:
             if store is not None:
                 os.makedirs(store, exist_ok=True)
         except OSError as error:
-            problem = f"The folder {store} cannot be made ({error.strerror}); name another folder."
+            problem = f"The folder {store} cannot be created ({error.strerror}); name another folder."
             raise SoberError("E809", problem) from None
-        drop_rule(
-            self._drop, Recorder(self.problem, self.plan).nothing_yet(), self.question
-        )  # refuses before any trial
+        nothing_yet = MemoryStore(self.problem, self.plan, 1).nothing_yet()
+        drop_rule(self._drop, nothing_yet, self.question)  # refuses before any trial
 
     # ---- a trial -------------------------------------------------------------------------------------------------
     def __call__(self, trial: Trial) -> float:
@@ -214,8 +209,8 @@ class Objective:
     def _file(self, place: str, experiment: Experiment) -> TrialFile | None:
         if self._folder is None:
             return None
-        manifest = Manifest.build(experiment, [ALONE], self.plan, self.question.seed)
-        return TrialFile(os.path.join(self._folder, os.path.basename(place)), self.plan, manifest)
+        path = os.path.join(self._folder, os.path.basename(place))
+        return TrialFile(path, experiment, [ALONE], self.plan, self.question.seed)
 
     def _experiment(self, trial: Any) -> Experiment:
         """Return what a trial runs."""
@@ -242,9 +237,9 @@ class Objective:
             if len(found) == self.plan.n_splits:
                 self._kept[place] = found
         n_rounds = None if trial.state == TrialState.COMPLETE else trial.user_attrs.get(ROUNDS, 0)
-        ran = [split for part in self.plan.rounds[:n_rounds] for split in part]
-        here = {(outcome.repeat, outcome.fold): outcome for outcome in found or ()}
-        missing = next((split.place for split in ran if (split.repeat, split.fold) not in here), None)
+        ran = [Task(split, ALONE) for part in self.plan.rounds[:n_rounds] for split in part]
+        here = {outcome.place: outcome for outcome in found or ()}
+        missing = next((task.split.place for task in ran if task.place not in here), None)
         if missing is not None or found is None:
             where = "in memory" if self._folder is None else f"in {os.fspath(self._folder)}"
             lost = "another process or objective ran it" if self._folder is None else place
@@ -254,7 +249,7 @@ class Objective:
                 f"({lost if found is None else f'{place} lacks {missing}'}). Give every process the same folder, "
                 'store="trials", and keep it as long as the study.',
             )
-        return [here[split.repeat, split.fold] for split in ran]
+        return [here[task.place] for task in ran]
 
     def _score(self, predictions: Predictions) -> float:
         """Score by the metric that selects, on the samples that lead the sampler; NaN where none has been seen."""
@@ -319,8 +314,8 @@ class Objective:
         if other is not None:  # no sample is left to judge it
             raise SoberError(
                 "E114",
-                f"Trial {other} was run with another `propose_from`, so that other samples led the sampler. Judge it "
-                "by an objective like the one that ran it, or start a new study.",
+                f"Trial {other} was run with a different `propose_from`, so different samples led the sampler. Judge "
+                "it with an objective like the one that ran it, or start a new study.",
             )
         store = MemoryStore(self.problem, self.plan, len(trials))
         for trial in own:
@@ -373,7 +368,7 @@ def check_study(study: optuna.Study) -> None:
     if directions != ["maximize"]:
         raise SoberError(
             "E114",
-            f"The study must have one direction, maximize: higher is better for every metric here; got "
+            f"The study must have a single direction, maximize (higher is better for every metric here); got "
             f'{", ".join(directions)}. Write optuna.create_study(direction="maximize").',
         )
 
@@ -385,19 +380,16 @@ def learns_from_scores(study: optuna.Study) -> bool:
 
 def rows_that_propose(plan: Plan, share: Any) -> Array:
     """Return the samples whose scores lead the sampler, bool [N]: a share of the folds of the first repeat."""
-    if isinstance(share, bool) or not isinstance(share, Real) or not 0.0 < float(share) <= 1.0:
-        raise SoberError("E108", f"`propose_from` must lie above 0 and be at most 1; got {share!r}. Write 0.5.")
-    if float(share) == 1.0:
+    share = check_level(share, "propose_from", usual=0.5, may_be_one=True)
+    if share == 1.0:
         return np.ones(plan.n_samples, bool)
     first = [i for i, split in enumerate(plan.splits) if split.repeat == 0]
     if len(first) < 2 or not plan.seen(first)[:, 0].all():
         raise SoberError(
-            "E114",
-            "`propose_from` below 1 divides the folds of a partition of the samples, and these splits are none. Write "
-            "cv=10, or leave it out.",
+            "E114", "`propose_from` below 1 needs folds that hold out every sample once. Write cv=10, or leave it out."
         )
     # Every other fold for 0.5: where rows have an order, both parts have some of its beginning and of its end.
-    chosen = np.diff(np.floor(np.arange(len(first) + 1) * float(share) + 1e-9)) > 0
+    chosen = np.diff(np.floor(np.arange(len(first) + 1) * share + 1e-9)) > 0
     if not chosen.any() or chosen.all():
         chosen = np.arange(len(first)) < (1 if not chosen.any() else len(first) - 1)
     return np.asarray(chosen[plan.fold_of[:, 0]])
@@ -413,7 +405,7 @@ def _absent(trials: Sequence[FrozenTrial], n_foreign: int, pruned: Array, table:
     """Say which trials the correction does not know."""
     left_out = int((pruned & ~np.isin(np.arange(len(trials)), table.configurations)).sum())
     failed = sum(trial.state == TrialState.FAIL for trial in trials)
-    counted = {"were pruned": left_out, "failed": failed, "were run by something else": n_foreign}
+    counted = {"were pruned": left_out, "failed": failed, "were run outside this objective": n_foreign}
     parts = [f"{n} {what}" for what, n in counted.items() if n]
     if not parts:
         return []

@@ -31,8 +31,8 @@ def replay(
         The data of the study.
     groups : array-like, optional
     **options
-        Those of `sobercv.BBCSearchCV`: `scoring`, `cv` (default: 5), `n_jobs`, `store` (a replay that was stopped goes
-        on where it was), `verbose` (default: 1, which shows progress) and so on.
+        Those of `sobercv.BBCSearchCV`: `scoring`, `cv` (default: 5), `n_jobs`, `store` (a replay that was stopped
+        continues where it was), `verbose` (default: 1, which shows progress) and so on.
 
     Returns
     -------

@@ -24,7 +24,7 @@ class Level:
     costs: tuple[float, ...] = ()
     gammas: tuple[Any, ...] = ()
     trees: int = 100
-    leaves: tuple[int, ...] = ()  #: least samples in a leaf of a forest
+    leaves: tuple[int, ...] = (1, 3, 5)  #: least samples in a leaf of a forest
     roots: tuple[float, ...] = ()  #: columns tried at a split, in multiples of the root of their number
     rounds: int = 50  #: of gradient boosting
     rates: tuple[float, ...] = ()  #: its learning rates
@@ -59,14 +59,13 @@ LEVELS = {
         costs=(0.1, 1.0, 10.0),
         gammas=("scale", 0.01, 0.1),
         trees=300,
-        leaves=(1, 3, 5),
         roots=(1.0, 2.0),
         rounds=100,
         rates=(0.05, 0.1),
         neighbours=(5, 15, 31),
     ),
     "thorough": Level(
-        "for a night, or for small tables",
+        "for overnight runs or small tables",
         selections=(None, (0.05, 2), (0.05, 3), (0.01, 2), (0.01, 3)),
         ridge=(0.0001, 0.001, 0.01, 0.1, 1.0, 10.0),
         l1_ratios=(0.1, 0.5, 1.0),
@@ -75,7 +74,6 @@ LEVELS = {
         costs=(0.1, 1.0, 10.0, 100.0),
         gammas=("scale", 0.001, 0.01, 0.1),
         trees=500,
-        leaves=(1, 3, 5),
         roots=(0.5, 1.0, 2.0),
         rounds=200,
         rates=(0.02, 0.05, 0.1),
@@ -93,7 +91,6 @@ LEVELS = {
         costs=_PAPER_GRID,
         gammas=_PAPER_GRID,
         trees=1000,
-        leaves=(1, 3, 5),
         roots=(0.5, 1.0, 1.5, 2.0),
     ),
 }

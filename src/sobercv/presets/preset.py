@@ -136,7 +136,7 @@ def get(
             bad = int(np.isinf(np.asarray(numbers, float)).any(axis=0).argmax())
             name = list(getattr(numbers, "columns", range(bad + 1)))[bad]
             raise SoberError(
-                "E102", f"Column {name!r} holds infinite values. Replace them by numbers, or by NaN for missing."
+                "E102", f"Column {name!r} holds infinite values. Replace them with numbers, or with NaN for missing."
             ) from None
         raise
     default, grids = search_space(
@@ -162,7 +162,7 @@ def check_table(X: Any) -> int:
     twice = next((name for name, n in Counter(names).items() if n > 1), None)
     if twice is not None or len({isinstance(name, str) for name in names}) > 1:
         got = "text and numbers" if twice is None else f"{twice!r} more than once"
-        raise SoberError("E101", f"The columns of X need names that differ, all of them text; got {got}. Rename them.")
+        raise SoberError("E101", f"The column names of X must be distinct and all text; got {got}. Rename them.")
     return int(shape[0])
 
 

@@ -12,13 +12,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from sklearn import ensemble
 from sklearn.base import BaseEstimator
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet
 from sklearn.svm import SVC, SVR
@@ -111,29 +106,29 @@ class RootForest(BaseEstimator):  # type: ignore[misc]
         return super().fit(X, y, sample_weight)
 
 
-class RootForestClassifier(RootForest, RandomForestClassifier):  # type: ignore[misc]
+class RootForestClassifier(RootForest, ensemble.RandomForestClassifier):  # type: ignore[misc]
     """The forest of `RootForest` for classes."""
 
-    def plain_forest(self, X: Any) -> RandomForestClassifier:
+    def plain_forest(self, X: Any) -> ensemble.RandomForestClassifier:
         """Return the forest that this one is on these rows: those of scikit-learn are grown faster."""
-        return RandomForestClassifier(**self.settled_params(X))
+        return ensemble.RandomForestClassifier(**self.settled_params(X))
 
 
-class RootForestRegressor(RootForest, RandomForestRegressor):  # type: ignore[misc]
+class RootForestRegressor(RootForest, ensemble.RandomForestRegressor):  # type: ignore[misc]
     """The forest of `RootForest` for numbers."""
 
 
-class SerialBoostingClassifier(HistGradientBoostingClassifier):  # type: ignore[misc]
+class SerialBoostingClassifier(ensemble.HistGradientBoostingClassifier):  # type: ignore[misc]
     """scikit-learn's histogram boosting for classes, in one thread."""
 
-    fit = one_openmp_thread()(HistGradientBoostingClassifier.fit)
-    predict = one_openmp_thread()(HistGradientBoostingClassifier.predict)
-    predict_proba = one_openmp_thread()(HistGradientBoostingClassifier.predict_proba)
-    decision_function = one_openmp_thread()(HistGradientBoostingClassifier.decision_function)
+    fit = one_openmp_thread()(ensemble.HistGradientBoostingClassifier.fit)
+    predict = one_openmp_thread()(ensemble.HistGradientBoostingClassifier.predict)
+    predict_proba = one_openmp_thread()(ensemble.HistGradientBoostingClassifier.predict_proba)
+    decision_function = one_openmp_thread()(ensemble.HistGradientBoostingClassifier.decision_function)
 
 
-class SerialBoostingRegressor(HistGradientBoostingRegressor):  # type: ignore[misc]
+class SerialBoostingRegressor(ensemble.HistGradientBoostingRegressor):  # type: ignore[misc]
     """scikit-learn's histogram boosting for numbers, in one thread."""
 
-    fit = one_openmp_thread()(HistGradientBoostingRegressor.fit)
-    predict = one_openmp_thread()(HistGradientBoostingRegressor.predict)
+    fit = one_openmp_thread()(ensemble.HistGradientBoostingRegressor.fit)
+    predict = one_openmp_thread()(ensemble.HistGradientBoostingRegressor.predict)

@@ -21,7 +21,7 @@ from ..inference.bootstrap import corrected
 from ..inference.instability import missed, widened
 from ..inference.intervals import Calibrated
 from ..inference.procedures import Mix
-from ..training import Configuration, Experiment, MemoryStore, Stop, expand, kept_outcomes, make_pool, stored_seed
+from ..training import Configuration, Experiment, MemoryStore, OutcomeCache, Stop, expand, make_pool, stored_seed
 from ..training.events import SearchEnded, SearchStarted
 from ..training.fit.task import build
 from ..training.race import RaceLog, race
@@ -31,8 +31,6 @@ from .fitted import FittedSearch
 from .pairs import PairModels, pairs_pay, tournament
 from .progress import listening
 from .scoring import wanted_of, with_names
-
-_OPTIONAL = ("best_score_", "best_estimator_", "feature_names_in_", "refit_time_")  # not set by every `fit`
 
 
 class Search(FittedSearch):
@@ -75,7 +73,7 @@ class Search(FittedSearch):
             tell(SearchStarted(len(configurations), plan.n_splits))
             log = race(
                 experiment, configurations, plan, store=store, on_event=tell,
-                cache=kept_outcomes(self.store, experiment, configurations, plan, seed),
+                cache=None if self.store is None else OutcomeCache(self.store, experiment, configurations, plan, seed),
                 rule=None if rule is None else lambda predictions, index: rule(predictions, question, index),
                 pool=make_pool(self.n_jobs, self.fit_timeout, self.max_seconds is not None),
                 stop=Stop(self.max_seconds),
@@ -94,7 +92,7 @@ class Search(FittedSearch):
         self, made: Design, store: MemoryStore, log: RaceLog, configurations: list[Configuration]
     ) -> dict[str, Estimate]:
         """Return honest estimates by metric, from predictions or scores of models; set what users read beside them."""
-        for name in _OPTIONAL:
+        for name in ("best_score_", "best_estimator_", "feature_names_in_", "refit_time_"):  # not set by every `fit`
             self.__dict__.pop(name, None)
         notes = [] if log.stopped == "finished" else [results.incomplete(log, store)]
         question, beside = made.question, made.beside
@@ -120,7 +118,11 @@ class Search(FittedSearch):
         best = first.winner
         if callable(self.refit):  # as in scikit-learn, its pick has no score
             best = _chosen_by(self.refit, shown)
-            notes.append(Note("W212", _NOT_JUDGED))
+            problem = (
+                "`refit` picked the configuration that was trained. The bootstrap re-runs `select` only, so this "
+                "estimate is of the configuration that `select` picks; pass the rule as select= to have it judged."
+            )
+            notes.append(Note("W212", problem))
         else:
             tail = question.first.name if question.several else "score"
             self.best_score_ = float(shown[f"mean_test_{tail}"][best])
@@ -150,10 +152,10 @@ class Search(FittedSearch):
         if not pairs_pay(self.pair_models, question, raced, winner, left):
             return None
         plan, partner = tournament(made.plan)
-        store, path = MemoryStore(made.problem, plan, 1), None if self.store is None else f"{self.store}.pairs"
+        store, seed = MemoryStore(made.problem, plan, 1), question.seed
         alone = [Configuration(0, self.cv_results_["params"][winner])]
         experiment = replace(experiment, asks=None, raise_errors=False)
-        cache = kept_outcomes(path, experiment, alone, plan, question.seed)
+        cache = None if self.store is None else OutcomeCache(f"{self.store}.pairs", experiment, alone, plan, seed)
         pool = make_pool(self.n_jobs, self.fit_timeout, self.max_seconds is not None)
         try:
             log = race(experiment, alone, plan, pool=pool, store=store, cache=cache, stop=Stop(left))
@@ -201,20 +203,14 @@ class Search(FittedSearch):
         return self
 
 
-_NOT_JUDGED = (
-    "`refit` picked the configuration that was trained. The bootstrap re-runs `select` only, so this estimate is "
-    "of the configuration that `select` picks; write the rule as select= to have it judged."
-)
-
-
 def _chosen_by(refit: Callable[[dict[str, Any]], Any], results: dict[str, Any]) -> int:
     """Ask a user's callable of `cv_results_` which configuration to train; return its index."""
     index, n = refit(results), len(results["params"])
     if not isinstance(index, Integral):
-        problem = f"`refit` must give a whole number; the best_index_ returned is not an integer, but {index!r}."
+        problem = f"`refit` must return a whole number; the best_index_ returned is not an integer, but {index!r}."
         raise also(TypeError)("E117", problem)
     if not 0 <= int(index) < n:
-        problem = f"`refit` gave {index}; a best_index_ index out of range: there are {n} configurations, from 0."
+        problem = f"`refit` returned {index}, a best_index_ index out of range: there are {n} configurations, from 0."
         raise also(IndexError)("E117", problem)
     return int(index)
 
@@ -280,7 +276,7 @@ class BBCSearchCV(Search):
     random_state : int, numpy generator or None, default=0
         The same number gives the same bits. None draws afresh; `seed_` tells what was drawn.
     store : path, optional
-        A file that keeps every fit as soon as it is done. The same call with the same file goes on where it stopped;
+        A file that keeps every fit as soon as it is done. The same call with the same file continues where it stopped;
         with more repeats or more configurations it fits only what is new.
     max_seconds : float, optional
         Stop training after this time, and judge by what is complete then. Later folds begin with quick configurations.

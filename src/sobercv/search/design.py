@@ -95,11 +95,11 @@ def check(options: Options) -> None:
         if options._has_drop_rule:
             raise SoberError(
                 "E114",
-                "No configuration can be dropped where more than one is selected: one that is behind may win with its "
-                "own threshold, or help in an ensemble. Leave `drop` out.",
+                "No configuration can be dropped when more than one is selected: one that is behind may still win "
+                "with its own threshold, or help an ensemble. Leave `drop` out.",
             )
         if callable(refit):
-            problem = "`refit` as a callable picks one configuration, and here more is selected. Write refit=True."
+            problem = "A callable `refit` picks one configuration, but `select` picks more than that. Write refit=True."
             raise SoberError("E114", problem)
 
 
@@ -113,8 +113,8 @@ def drop_rule(drop: Any, nothing_yet: Predictions, question: Question, can_drop:
     if not is_known:
         raise SoberError(
             "E122",
-            f'`drop` must be "auto", "bced", None, or a rule that is called with (predictions, question, round), such '
-            f"as PredictiveDrop(); got {drop!r}.",
+            f'`drop` must be "auto", "bced", None, or a rule called with (predictions, question, round), such as '
+            f"PredictiveDrop(); got {drop!r}.",
         )
     if not can_drop:
         return None
@@ -210,14 +210,14 @@ def _task_of(scoring: ScoringPlan, y: Any) -> TaskName:
 
 def _check_folds(options: Options, problem: Problem, plan: Plan) -> None:
     """Refuse what scores by fold cannot answer, because folds cannot stand for samples."""
-    why = "`scoring` needs the fitted model, so that there is one score per fold"
+    why = "`scoring` needs the fitted model, so there is one score per fold"
     if options._has_drop_rule:
-        raise SoberError("E114", f"`drop` takes a rule that looks at predictions; {why}. Leave it out, or drop=None.")
+        raise SoberError("E114", f"A drop rule looks at predictions, but {why}. Leave `drop` out, or pass drop=None.")
     if plan.n_repeats > 1:
         raise SoberError(
             "E114",
-            f"{why} and folds are resampled; those of {plan.n_repeats} repeats share samples. Use n_repeats=1, and a "
-            "`cv` that holds every sample out once, such as cv=10 or KFold.",
+            f"{why} and folds are resampled, but the folds of {plan.n_repeats} repeats share samples. Use n_repeats=1 "
+            "and a `cv` that holds out every sample once, such as cv=10 or KFold.",
         )
     tested = plan.seen(range(plan.n_splits))[:, 0]
     groups = None if problem.group_codes is None else problem.group_codes[tested]

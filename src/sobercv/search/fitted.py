@@ -109,12 +109,10 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
     predict_proba = _of_the_winner("predict_proba", "Class probabilities of the winner.")
     predict_log_proba = _of_the_winner("predict_log_proba", "Logarithms of the class probabilities of the winner.")
     decision_function = _of_the_winner("decision_function", "Decision values of the winner.")
-    score_samples = _of_the_winner("score_samples", "Scores of samples by the winner.")
+    score_samples = _of_the_winner("score_samples", "Scores of samples from the winner.")
     transform = _of_the_winner("transform", "Transform with the winner.")
     inverse_transform = _of_the_winner("inverse_transform", "Transform back with the winner.")
-    predict_survival_function = _of_the_winner(
-        "predict_survival_function", "Survival functions by the winner (scikit-survival)."
-    )
+    predict_survival_function = _of_the_winner("predict_survival_function", "Survival functions of the winner.")
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
         """Score the winner on new data, with the metric or the scorer that selected it.
@@ -133,8 +131,7 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         elif unknown := sorted(given.keys() - {"sample_weight"}):
             raise ValueError(
                 f"Passing extra keyword arguments to {type(self).__name__}.score (here {', '.join(unknown)}) is only "
-                "supported if enable_metadata_routing=True, which sklearn.set_config sets. Only sample_weight needs "
-                "none."
+                "supported if enable_metadata_routing=True (sklearn.set_config). Only sample_weight works without it."
             )
         scorer = self.scorer_[first] if isinstance(self.scorer_, dict) else self.scorer_
         found: dict[str, float] = scorer.by_name(best, X, y, **given)
@@ -228,7 +225,8 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
             same = [i for i, params in enumerate(listed) if first.items() <= params.items()]
             if len(same) != 1:
                 raise SoberError(
-                    "E122", f"`first` must be the parameters of one configuration; {len(same)} have {dict(first)!r}."
+                    "E122",
+                    f"`first` must be the parameters of one configuration; {len(same)} have {dict(first)!r}.",
                 )
             first = same[0]
         estimate = estimate_of(self)

@@ -20,18 +20,11 @@ SMALL_SHARE = 0.1
 
 @dataclass(frozen=True)
 class PairModels:
-    """What the pair models of a search told.
+    """What the pair models of a search told."""
 
-    Attributes
-    ----------
-    n_fits : int
-        How many were trained.
-    factors : mapping of str to float
-        By metric: how many times more the winner's score errs, in variance, than resampling its predictions shows. The
-        interval was made with it instead of the usual 1.2.
-    """
-
-    n_fits: int
+    n_fits: int  #: how many were trained
+    #: By metric: how many times more the winner's score errs, in variance, than resampling its predictions shows. The
+    #: interval was made with it instead of the usual 1.2.
     factors: Mapping[str, float]
 
 

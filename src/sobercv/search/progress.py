@@ -155,10 +155,7 @@ def _console() -> Any:
 
 @contextmanager
 def listening(on_event: Any, verbose: int) -> Iterator[Listener]:
-    """Return one harmless listener for all of them; those with a `close` are closed at the end, whatever happened.
-
-    The first exception of a listener becomes a warning, and it hears no more.
-    """
+    """Return one harmless listener for all of them; those with a `close` are closed at the end, whatever happened."""
     one_or_more = [] if on_event is None else on_event
     listeners: list[Any] = list(one_or_more) if isinstance(one_or_more, (list, tuple)) else [one_or_more]
     if wrong := [listener for listener in listeners if not callable(listener)]:
@@ -175,7 +172,7 @@ def listening(on_event: Any, verbose: int) -> Iterator[Listener]:
             except Exception as error:
                 unharmed.remove(listener)
                 said = f"{type(error).__name__}: {error_text(error)}"
-                warn("W602", f"A listener of the search raised {said}; it receives no more events.")
+                warn("W602", f"A listener of the search raised {said}; it receives no further events.")
 
     try:
         yield tell

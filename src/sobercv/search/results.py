@@ -23,12 +23,6 @@ from ..training import Configuration, MemoryStore, RaceLog
 from ..training.race import UNREACHED
 from .scoring import TRAINING
 
-CAUSES = {
-    "interrupted": "interrupted (Ctrl-C)",
-    "terminated": "terminated by a signal",
-    "max_seconds": "stopped by max_seconds",
-}
-
 
 # ---- what the race left ----------------------------------------------------------------------------------------------
 class FailedConfigurations(SoberWarning, FitFailedWarning):  # type: ignore[misc]
@@ -38,8 +32,8 @@ class FailedConfigurations(SoberWarning, FitFailedWarning):  # type: ignore[misc
 def unreached(n: int, total: int) -> str:
     """Say that configurations were set aside only because there was no time for them."""
     return (
-        f"{n:,} of {total:,} configurations were not reached before the time was over and are set aside: for their "
-        "place, not for their score."
+        f"{n:,} of {total:,} configurations were not reached before the time limit and were set aside because of their "
+        "position, not their score."
     )
 
 
@@ -58,19 +52,20 @@ def report_failures(log: RaceLog, configurations: Sequence[Configuration]) -> No
 
 def incomplete(log: RaceLog, store: MemoryStore) -> Note:
     """Say how incomplete a cross-validation that was stopped is; refuse to go on when no split is complete."""
-    cause, n_splits = CAUSES[log.stopped], store.done.shape[1]
+    causes = {"interrupted": "interrupted (Ctrl-C)", "terminated": "terminated by a signal"}
+    cause, n_splits = causes.get(log.stopped, "stopped by max_seconds"), store.done.shape[1]
     positions = np.flatnonzero(store.done[log.finishers].all(axis=0))
     if not len(positions):
         raise SoberError(
             "E604" if log.stopped == "max_seconds" else "E601",
-            f"The search was {cause} before one split was complete ({log.n_fits} of {store.done.size} fits were made), "
+            f"The search was {cause} before one split was complete ({log.n_fits} of {store.done.size} fits completed), "
             "so there is nothing to judge. Give it more time; with store= it continues where it stopped.",
         ) from (None if log.signal is None else Terminated(log.signal))
     n_samples = int(store.plan.seen(positions).any(axis=1).sum())
     note = Note(
         "W601",
-        f"The cross-validation is incomplete: {cause} after {len(positions)} of {n_splits} splits. The estimate rests "
-        f"on the {n_samples} of {store.plan.n_samples} samples that every configuration in the race has predicted.",
+        f"The cross-validation is incomplete: {cause} after {len(positions)} of {n_splits} splits. The estimate uses "
+        f"the {n_samples} of {store.plan.n_samples} samples that every configuration in the race has predicted.",
     )
     warn(note.code, note.text)
     return note
@@ -78,10 +73,7 @@ def incomplete(log: RaceLog, store: MemoryStore) -> Note:
 
 # ---- judging ---------------------------------------------------------------------------------------------------------
 def predictions_of(store: MemoryStore, finished: Array, dropped: Array) -> Predictions:
-    """Predictions of the finishers, and beside them those of the dropped: one table for those that ran the same splits.
-
-    Both are bool [C].
-    """
+    """Predictions of the finished, and beside them of the dropped (bool [C]): one table for each set of splits run."""
     patterns = np.unique(store.done[dropped], axis=0)
     tables = (store.predictions(dropped & (store.done == pattern).all(axis=1)) for pattern in patterns)
     return replace(store.predictions(finished), dropped=tuple(tables))

@@ -35,13 +35,8 @@ from ..training.fit.response import NOTHING, Wanted, responses_of
 from ..training.fit.task import Rows
 
 DEFAULTS: dict[TaskName, str] = {"classification": "accuracy", "regression": "r2", "survival": "concordance_index"}
-
-#: Methods of scikit-learn that accept X=None as well, and are the usual score otherwise.
-_AS_USUAL = {
-    f"{name}.score"
-    for name in ("DummyClassifier", "DummyRegressor", "KNeighborsClassifier", "RadiusNeighborsClassifier")
-}
-
+#: Models of scikit-learn whose `score` accepts X=None as well, and is the usual one otherwise.
+_AS_USUAL = ("DummyClassifier", "DummyRegressor", "KNeighborsClassifier", "RadiusNeighborsClassifier")
 #: Precedes the names of scores on training rows.
 TRAINING = "training "
 
@@ -150,7 +145,7 @@ class ModelScores:
                 answer = scorer.by_name(fitted, rows.X, rows.y, **rows.cut(self.params[scorer.name]))
                 if not self.alone and list(answer) != [scorer.name]:
                     raise SoberError(
-                        "E117", f"The scorer {scorer.name} is one of several, so it must return one number."
+                        "E117", f"The scorer {scorer.name} is one of several, so it must return a single number."
                     )
                 found |= {prefix + name: value for name, value in answer.items()}
         return found
@@ -222,7 +217,7 @@ class ScoringPlan:
                 whose = "The estimator's own `score`" if scorer.scorer is None else called
                 raise SoberError(
                     "E116",
-                    f"{whose} needs the fitted model, and here predictions are scored. Name the metric, such as "
+                    f"{whose} needs the fitted model, but here predictions are scored. Name the metric, such as "
                     "scoring='accuracy' or 'r2', or pass make_scorer of a function (y_true, y_pred).",
                 )
         return {name: scorer for name, scorer in self.scorers.items() if isinstance(scorer, Metric)}
@@ -270,8 +265,8 @@ class ScoringPlan:
         asked = scorer.scorer if isinstance(scorer, ModelScorer) else scorer
         warn(
             "W210",
-            f"The scoring {name}={asked!r} does not support sample_weight, so its scores count every sample alike "
-            "although fits are weighted. Give it an argument `sample_weight`, or choose a metric that has one.",
+            f"The scoring {name}={asked!r} does not support sample_weight, so its scores are unweighted "
+            "although the fits are weighted. Give it an argument `sample_weight`, or choose a metric that has one.",
         )
         return {}
 
@@ -294,7 +289,9 @@ def with_names(question: Question, store: MemoryStore, finishers: Array, refit: 
     names = [name for name in store.answers if name not in on_training]
     for name in names:
         if np.isnan(store.answers[name][finishers[:, None] & store.done]).any():
-            raise SoberError("E117", f"The scorer gave {name!r} for some models only; give the same names for all.")
+            raise SoberError(
+                "E117", f"The scorer returned {name!r} for some models only; return the same names for all."
+            )
     if names == [question.first.name]:
         return question
     first = refit if isinstance(refit, str) else names[0]
@@ -332,12 +329,13 @@ def _own_score(estimator: Any, task: TaskName | None, y: Any) -> Metric | ModelS
         return next(iter(ScoringPlan.make(inner, y).scorers.values()))
     own = getattr(type(inner), "score", None)
     is_usual = own in (None, ClassifierMixin.score, RegressorMixin.score) or (
-        getattr(own, "__module__", "").startswith("sklearn.") and getattr(own, "__qualname__", "") in _AS_USUAL
+        getattr(own, "__module__", "").startswith("sklearn.")
+        and getattr(own, "__qualname__", "").removesuffix(".score") in _AS_USUAL
     )
     if task != "survival" and not is_usual:
         return ModelScorer("score")
     if estimator is None and task is None:
-        raise SoberError("E112", "Neither estimator nor scoring tells what kind of task it is. Pass scoring=.")
+        raise SoberError("E112", "Neither the estimator nor scoring determines the task. Pass scoring=.")
     return get(DEFAULTS[task or infer_task(estimator, y)])
 
 
@@ -366,9 +364,9 @@ def _as_scorer(metric: Metric, given: Any, estimator: Any) -> Any:
     if needs_predictions(name):
         raise SoberError(
             "E112",
-            f"{metric.name} is computed from one prediction per sample, and here scorers are called on fitted models: "
-            "`y` has several outputs per sample or none, or scorers request different metadata. Use a scorer of "
-            "scikit-learn.",
+            f"{metric.name} is computed from one prediction per sample, but here scorers are called on fitted models: "
+            "`y` is missing or has several outputs per sample, or scorers request different metadata. Use one of "
+            "scikit-learn's scorers.",
         )
     return name if unwrap(name) is not None or needs_model(name) else make_scorer(name)
 

@@ -31,8 +31,6 @@ from .stopping import Stop
 
 #: Why configurations are set aside that were not reached in time.
 UNREACHED = "it was not fitted before max_seconds was over."
-
-
 #: Asked after each round with the predictions so far and the number of the round. It answers, in the order of the
 #: predictions' configurations, with `keep` (which stay, bool [C]) and `p` (how sure it is that each is worse than the
 #: best, float [C]); None keeps all.
@@ -41,51 +39,23 @@ DropRule = Callable[[Predictions, int], Any]
 
 @dataclass(eq=False)
 class RaceLog:
-    """What happened to every configuration.
+    """What happened to every configuration."""
 
-    Attributes
-    ----------
-    status : str array [C]
-        "finished" (in the race until its end), "dropped" or "failed".
-    dropped_at : int array [C]
-        The round, counted from 0, after which a configuration was dropped; -1 where it was not.
-    p : float array [C]
-        The rule's p at dropping; NaN where not dropped.
-    failures : mapping of int to Failure
-        By configuration.
-    n_fits : int
-        Fits that the race used, failed ones included.
-    n_fits_saved : int
-        Fits that dropping (and failing) made unnecessary.
-    alive_by_round : int array [rounds]
-        How many were still in the race after each round.
-    seconds : float
-        Of the whole race, wall-clock time.
-    stopped : {"finished", "interrupted", "terminated", "max_seconds"}
-        What ended the race.
-    n_fits_left : int
-        Fits that an early end left undone; what is not `n_fits` or saved.
-    n_fits_discarded : int
-        Fits that idle workers made before their round, of configurations that were then dropped; not in `n_fits`.
-    signal : int or None
-        The number of the signal that interrupted or terminated it.
-    n_recalled : int
-        How many of `n_fits` were read from a file instead of trained.
-    """
-
-    status: Array
-    dropped_at: Array
-    p: Array
-    failures: dict[int, Failure] = field(default_factory=dict)
-    n_fits: int = 0
-    n_fits_saved: int = 0
+    status: Array  #: str [C]: "finished" (in the race until its end), "dropped" or "failed"
+    dropped_at: Array  #: int [C]: the round, counted from 0, after which it was dropped; -1 where it was not
+    p: Array  #: float [C]: the rule's p at dropping; NaN where not dropped
+    failures: dict[int, Failure] = field(default_factory=dict)  #: by configuration
+    n_fits: int = 0  #: fits that the race used, failed ones included
+    n_fits_saved: int = 0  #: fits that dropping (and failing) made unnecessary
+    #: How many were still in the race after each round, int [rounds].
     alive_by_round: Array = field(default_factory=partial(np.zeros, 0, int))
-    seconds: float = 0.0
-    stopped: str = "finished"
-    n_fits_left: int = 0
-    signal: int | None = None
+    seconds: float = 0.0  #: of the whole race, wall-clock time
+    stopped: str = "finished"  #: what ended the race; or "interrupted", "terminated", "max_seconds"
+    n_fits_left: int = 0  #: fits that an early end left undone: neither in `n_fits` nor saved
+    signal: int | None = None  #: the number of the signal that interrupted or terminated it
+    #: Fits that idle workers made before their round, of configurations that were then dropped; not in `n_fits`.
     n_fits_discarded: int = 0
-    n_recalled: int = 0
+    n_recalled: int = 0  #: how many of `n_fits` were read from a file instead of trained
 
     @property
     def finishers(self) -> Array:
@@ -179,7 +149,7 @@ def _set_aside(log: RaceLog, failures: Mapping[int, Failure]) -> list[tuple[int,
         kind = getattr(builtins, names.pop(), None) if len(names) == 1 else None  # that all have in common
         kind = kind if isinstance(kind, type) and issubclass(kind, Exception) else ValueError
         who = "The only configuration" if len(log.status) == 1 else f"All {len(log.status)} configurations"
-        raise also(kind)("E315", f"{who} failed; the first cause is, for configuration {first} in {cause}")
+        raise also(kind)("E315", f"{who} failed; the first failure was in configuration {first}, {cause}")
     return new
 
 
@@ -194,7 +164,7 @@ def _drop(log: RaceLog, decision: Any, index: int, doubt: Array) -> list[tuple[i
         got = f"keep {keep.dtype}{list(keep.shape)}{kept} and p {list(p.shape)}"
         raise SoberError(
             "E117",
-            f"A drop rule must answer with `keep` (booleans, not all False) and `p` for {len(live)} configurations;"
+            f"A drop rule must return `keep` (booleans, not all False) and `p` for {len(live)} configurations;"
             f" got {got if hasattr(decision, 'keep') else repr(decision)}.",
         )
     gone = live[~keep]

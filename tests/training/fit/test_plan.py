@@ -226,7 +226,7 @@ def test_rare_classes_warn_and_go_on(problem, cv, sentence):
         (NUMBERS, Overstated(3), {}, "E307", "inconsistent results. Expected 4 splits, got 3"),
         (NUMBERS, GroupKFold(3), {}, "E113", "GroupKFold needs groups"),
         (NUMBERS, KFold(3), {"n_repeats": 2}, "E114", "RepeatedStratifiedKFold"),
-        (NUMBERS, 3, {"n_repeats": 0}, "E108", "at least 1"),
+        (NUMBERS, 3, {"n_repeats": 0}, "E108", "1 or more"),
         (NUMBERS, 3, {"n_repeats": 1.5}, "E108", "got 1.5"),
         (NUMBERS, 1, {}, "E307", "at least 2"),
         (NUMBERS, 2.5, {}, "E307", "got 2.5"),

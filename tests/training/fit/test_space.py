@@ -63,7 +63,7 @@ def test_repr():
 @pytest.mark.parametrize(
     ("space", "options", "code", "part"),
     [
-        ([], {}, "E303", "not empty"),
+        ([], {}, "E303", "non-empty"),
         ({"model__C": []}, {}, "E303", "'model__C' need to be a non-empty sequence"),
         ({"model__C": np.array([])}, {}, "E303", "'model__C' need to be a non-empty sequence"),
         ({"model__C": 1.0}, {}, "E303", "Write [1.0]"),
@@ -73,7 +73,7 @@ def test_repr():
         ({"model__C": {1, 2}}, {"n_iter": 2}, "E303", "list("),
         (3, {}, "E303", "got 3"),
         ("grid", {}, "E303", "got 'grid'"),
-        ([{"model__C": [1]}, [1]], {}, "E303", "[1]], so write"),
+        ([{"model__C": [1]}, [1]], {}, "E303", "[1]]. Write"),
         ({1: [1]}, {}, "E303", "names to values"),
         ({"model__C": stats.uniform()}, {}, "E303", "n_iter="),
         ({"model__C": [1]}, {"n_iter": 0}, "E108", "`n_iter`"),

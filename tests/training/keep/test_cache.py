@@ -15,7 +15,7 @@ import pytest
 from sobercv.errors import SoberError
 from sobercv.training import Configuration, Experiment, MemoryStore, Plan, Problem, expand, stored_seed
 from sobercv.training.fit.task import Failure, Outcome, Task
-from sobercv.training.keep.cache import SCHEMA, Manifest, OutcomeCache
+from sobercv.training.keep.cache import SCHEMA, OutcomeCache
 
 from ..training_estimators import RANKS, Troubled
 
@@ -31,7 +31,7 @@ def made(path, n_repeats=1, n=3, y=Y):
     plan = Plan.build(problem, 3, n_repeats)
     configurations = expand({"size": list(range(n))})
     experiment = Experiment(problem, Troubled(), RANKS)
-    return OutcomeCache(path, plan, Manifest.build(experiment, configurations, plan, seed=11))
+    return OutcomeCache(path, experiment, configurations, plan, seed=11)
 
 
 def outcomes(store):

@@ -298,7 +298,7 @@ def test_a_module_that_was_edited_after_its_import_is_refused(load, tmp_path):
     digest(module.Picker())
     path = tmp_path / "own_module.py"
     path.write_text(path.read_text().replace("K = [1]", "K = [2]"))
-    with pytest.raises(SoberError, match="edited after it had been imported") as error:
+    with pytest.raises(SoberError, match="edited after it was imported") as error:
         digest(module.Picker())
     assert error.value.code == "E602"
     importlib.reload(module)

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from ... import seeds
-from ...containers import Array
+from ...containers import Array, whole_number
 from ...errors import SoberError, warn
 from .problem import Problem
 
@@ -130,15 +130,15 @@ def _check(plan: Plan, problem: Problem) -> None:
                 raise SoberError("E106", sentence)
             warn("W804", sentence)
             break
-    codes = problem.group_codes
-    for split in plan.splits if codes is not None else ():
-        if np.isin(codes[split.test], codes[split.train]).any():  # type: ignore[index]
-            warn(
-                "W301",
-                f"In {split.place} some groups have samples both to train on and to predict, so the predictions know "
-                "their group already. Use a splitter that keeps groups together, such as GroupKFold.",
-            )
-            break
+    if (codes := problem.group_codes) is None:
+        return
+    torn = next((split.place for split in plan.splits if np.isin(codes[split.test], codes[split.train]).any()), None)
+    if torn is not None:
+        warn(
+            "W301",
+            f"In {torn} some groups have samples both to train on and to predict, so the model has seen these groups "
+            "already. Use a splitter that keeps groups together, such as GroupKFold.",
+        )
 
 
 def _pairs(problem: Problem, cv: Any, n_repeats: int, seed: int, split_params: Mapping[str, Any] | None) -> list[Pair]:
@@ -150,17 +150,16 @@ def _pairs(problem: Problem, cv: Any, n_repeats: int, seed: int, split_params: M
         raise SoberError(
             "E307",
             "`cv` must be a number of folds (at least 2), a scikit-learn splitter or a list of (train, test) rows; got "
-            f"{cv!r}, so write cv=10.",
+            f"{cv!r}. Write cv=10.",
         )
-    if isinstance(n_repeats, bool) or not isinstance(n_repeats, Integral) or n_repeats < 1:
-        raise SoberError("E108", f"`n_repeats` must be a whole number of at least 1; got {n_repeats!r}.")
+    n_repeats = whole_number("n_repeats", n_repeats)
     if is_number:
-        pairs = _by_number(problem, int(cv), int(n_repeats), seed)
+        pairs = _by_number(problem, int(cv), n_repeats, seed)
     elif n_repeats > 1:
         raise SoberError(
             "E114",
-            f"`n_repeats`={n_repeats} needs a number of folds, but `cv` is {name}; write cv=10, or pass a splitter "
-            "that repeats, such as RepeatedStratifiedKFold.",
+            f"`n_repeats`={n_repeats} needs `cv` to be a number of folds, but it is {name}; write cv=10, or pass a "
+            "splitter that repeats, such as RepeatedStratifiedKFold.",
         )
     else:
         pairs = _from_splitter(problem, cv, name, split_params) if hasattr(cv, "split") else list(cv)
@@ -176,9 +175,9 @@ def _pairs(problem: Problem, cv: Any, n_repeats: int, seed: int, split_params: M
     if goes_on and all(train.max() < start for (train, _), start in zip(checked, starts, strict=True)):
         raise SoberError(
             "E307",
-            f"{name} is for rows in time order: it predicts later rows by models trained on earlier ones. The "
-            "corrected estimate resamples rows as if any order were as likely. Keep these splits with GridSearchCV, or "
-            "pass blocks of time as `groups` with a number of folds.",
+            f"{name} is for rows in time order: it predicts later rows with models trained on earlier ones. The "
+            "corrected estimate resamples rows as if their order did not matter. Keep these splits with GridSearchCV, "
+            "or pass blocks of time as `groups` with a number of folds.",
         )
     return checked
 
@@ -247,10 +246,8 @@ def _from_splitter(problem: Problem, cv: Any, name: str, split_params: Mapping[s
 def _checked(pair: Any, i: int, n: int) -> Pair:
     """Return both parts as row numbers, or say in one sentence what is wrong with them."""
     try:
-        train, test = (np.asarray(part) for part in pair)
-        train, test = (
-            np.flatnonzero(part) if part.dtype == bool and len(part) == n else part for part in (train, test)
-        )
+        parts = map(np.asarray, pair)
+        train, test = (np.flatnonzero(part) if part.dtype == bool and len(part) == n else part for part in parts)
         if any(part.ndim != 1 or (part.dtype.kind not in "iu" and part.size) for part in (train, test)):
             raise ValueError
         train, test = train.astype(np.intp), test.astype(np.intp)
@@ -262,7 +259,7 @@ def _checked(pair: Any, i: int, n: int) -> Pair:
     if len(train) == 0 or len(test) == 0:
         problem = f"has no row to {'train on' if len(train) == 0 else 'predict'}; give both parts at least one row"
     elif min(train.min(), test.min()) < 0 or max(train.max(), test.max()) >= n:
-        problem = f"names rows outside 0 to {n - 1}; use positions, not labels of an index"
+        problem = f"names rows outside 0 to {n - 1}; use positions, not index labels"
     elif (inside := np.bincount(test, minlength=n)).max() > 1:
         problem = f"predicts row {int(inside.argmax())} more than once; list each test row once"
     elif inside[train].any():

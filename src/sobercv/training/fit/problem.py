@@ -46,18 +46,14 @@ class Problem:
         fit_params: Mapping[str, Any] | None = None,
         weighted_fit: bool = True,
     ) -> Problem:
-        """Check and wrap the data of a search; the estimator tells the task where `task` is not given.
-
-        `y` may have several outputs per sample, or be None.
-        """
+        """Check and wrap the data of a search; the estimator tells the task where `task` is not given."""
         task = infer_task(estimator, y) if task is None else task
         try:
             X = indexable(X)[0]
             n = int(X.shape[0]) if hasattr(X, "shape") else len(X)
         except TypeError:
             raise SoberError(
-                "E112",
-                f"X must be a table with one row per sample; got {type(X).__name__}, so pass an array or a data frame.",
+                "E112", f"X must have one row per sample; got {type(X).__name__}. Pass an array or a data frame."
             ) from None
         # Several outputs per sample, or none, are for models and their scorers alone to read.
         of_models = task != "survival" and (y is None or has_several_outputs(y))
@@ -116,7 +112,7 @@ def infer_task(estimator: Any, y: Any) -> TaskName:
         pass
     raise SoberError(
         "E112",
-        f"{type(estimator).__name__} is neither a classifier nor a regressor, and `y` is no survival target; use an "
+        f"{type(estimator).__name__} is neither a classifier nor a regressor, and `y` is not a survival target; use an "
         "estimator that derives from ClassifierMixin or RegressorMixin, or pass scoring=.",
     )
 

@@ -70,20 +70,9 @@ def responses_of(problem: Problem, fitted: Any, X: Any, n: int, wanted: Wanted) 
         if method not in asked:
             asked[method] = _formed(problem, fitted, method, np.asarray(getattr(fitted, method)(X)), n)
         answers[alternatives[0]] = asked[method]
-    at_times = [name for name in answers if time_of(name) is not None]
-    return answers | _chances(fitted, X, n, at_times) if at_times else answers
-
-
-def method_of(estimator: Any, alternatives: Sequence[str]) -> str | None:
-    """Name the method that gives a response: the first of the alternatives that the estimator has."""
-    for name in alternatives:
-        if hasattr(estimator, name) if time_of(name) is None else gives_curves(estimator):
-            return name
-    return None
-
-
-def _chances(fitted: Any, X: Any, n: int, names: Sequence[str]) -> dict[str, Array]:
-    """Ask for survival probabilities at all times at once."""
+    names = [name for name in answers if time_of(name) is not None]
+    if not names:
+        return answers
     found = survival_chances(fitted, X, [float(time_of(name) or 0.0) for name in names])  # [n, T]
     if found.shape != (n, len(names)):
         raise Unusable("wrong shape", f"predict_survival_function gave {len(found)} curves for {n} samples.")
@@ -92,7 +81,15 @@ def _chances(fitted: Any, X: Any, n: int, names: Sequence[str]) -> dict[str, Arr
     reason = why_impossible(found, False)
     if reason is not None:
         raise Unusable("impossible probabilities", f"predict_survival_function: {reason}")
-    return {name: found[:, k] for k, name in enumerate(names)}
+    return answers | {name: found[:, k] for k, name in enumerate(names)}
+
+
+def method_of(estimator: Any, alternatives: Sequence[str]) -> str | None:
+    """Name the method that gives a response: the first of the alternatives that the estimator has."""
+    for name in alternatives:
+        if hasattr(estimator, name) if time_of(name) is None else gives_curves(estimator):
+            return name
+    return None
 
 
 def _formed(problem: Problem, fitted: Any, method: str, raw: Array, n: int) -> Array:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from ... import seeds
+from ...containers import whole_number
 from ...errors import SoberError, also
 
 
@@ -45,11 +45,9 @@ def expand(
         grids = _as_grids(space, n_iter)
         if n_iter is None:
             chosen = ParameterGrid(grids)
-        elif isinstance(n_iter, bool) or not isinstance(n_iter, (int, np.integer)) or n_iter < 1:
-            raise SoberError("E108", f"`n_iter` must be a whole number of at least 1; got {n_iter!r}.")
         else:
             state = seed if seed < 2**32 else seeds.integer(seed, "space")
-            chosen = ParameterSampler(grids, n_iter, random_state=state)
+            chosen = ParameterSampler(grids, whole_number("n_iter", n_iter), random_state=state)
     configurations = [Configuration(i, params) for i, params in enumerate(chosen)]
     if estimator is not None:
         check_names(estimator, configurations)
@@ -101,16 +99,15 @@ def _as_grids(space: Any, n_iter: int | None) -> list[dict[str, Any]]:
     if not grids or not all(isinstance(grid, Mapping) and all(isinstance(k, str) for k in grid) for grid in grids):
         raise SoberError(
             "E303",
-            "The search space must be a dict, or a list of dicts that is not empty, from parameter names to values; "
-            f"got {space!r}, so write {{'C': [1, 10]}}.",
+            "The search space must be a dict from parameter names to values, or a non-empty list of such dicts; "
+            f"got {space!r}. Write {{'C': [1, 10]}}.",
         )
     for name, values in ((name, values) for grid in grids for name, values in grid.items()):
         if hasattr(values, "rvs"):
             if n_iter is None:
                 raise SoberError(
                     "E303",
-                    f"{name!r} is a distribution, which has no end; draw from it with BBCRandomizedSearchCV(n_iter=), "
-                    "or list values.",
+                    f"{name!r} is a distribution; draw from it with BBCRandomizedSearchCV(n_iter=), or list values.",
                 )
             continue
         try:

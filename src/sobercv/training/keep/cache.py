@@ -80,17 +80,12 @@ class Manifest:
 
     def differences(self, now: Manifest) -> list[str]:
         """Say in what `now` differs from this stored run, unless it goes on with it or extends it."""
-        found = []
         data = [name for name, held in self.data.items() if now.data.get(name) != held]
         code = sorted(name for name, held in self.code.items() if now.code.get(name, held) != held)
-        other = [name for name, held in self.versions.items() if now.versions.get(name, held) != held]
-        if data:
-            found.append(f"the data ({', '.join(data)})")
-        if code:
-            found.append(f"the code ({', '.join(code)})")
-        if other:
-            listed = ", ".join(f"{name} {self.versions[name]}, now {now.versions[name]}" for name in other)
-            found.append(f"the installed versions ({listed})")
+        changed = [name for name, held in self.versions.items() if now.versions.get(name, held) != held]
+        other = [f"{name} {self.versions[name]}, now {now.versions[name]}" for name in changed]
+        listed = {"the data": data, "the code": code, "the installed versions": other}
+        found = [f"{what} ({', '.join(names)})" for what, names in listed.items() if names]
         for name, (key, was) in self.asked.items():
             key_now, text = now.asked[name]
             if key != key_now:
@@ -145,18 +140,6 @@ def _first_difference(was: str, now: str) -> str:
     return f"was {lead}{was[start : same + 40]}; is {lead}{now[start : same + 40]}"
 
 
-def kept_outcomes(
-    path: Any, experiment: Experiment, configurations: Sequence[Configuration], plan: Plan, seed: int
-) -> OutcomeCache | None:
-    """Return the cache of a search in a file; None without a path.
-
-    Raises E123 where the path is none that keeps anything, E602 where a parameter cannot be told from another one.
-    """
-    if path is None:
-        return None
-    return OutcomeCache(_checked(path), plan, Manifest.build(experiment, configurations, plan, seed))
-
-
 def stored_seed(path: Any) -> int | None:
     """Return the root seed of the run that a file holds; None where there is no file, or none that can be read."""
     if path is None or not os.path.exists(_checked(path)):
@@ -189,14 +172,18 @@ def _checked(path: Any) -> str:
 class OutcomeCache:
     """Outcomes of one run in a file, which is open, and locked, while this is entered.
 
-    The file is made where it does not exist; else it must hold the run of the manifest, or one that this extends.
+    The file is made where it does not exist; else it must hold this run, or one that this extends. Raises E123 where
+    the path is none that keeps anything, E602 where a parameter cannot be told from another one.
     """
 
-    def __init__(self, path: str, plan: Plan, manifest: Manifest) -> None:
-        self.path, self.plan, self.manifest = path, plan, manifest
-        self._configurations = list(manifest.configurations)
+    def __init__(
+        self, path: Any, experiment: Experiment, configurations: Sequence[Configuration], plan: Plan, seed: int
+    ) -> None:
+        self.path, self.plan = _checked(path), plan
+        self.manifest = Manifest.build(experiment, configurations, plan, seed)
+        self._configurations = list(self.manifest.configurations)
         # A checksum is good for rows of this run only: an outcome of other data or another estimator never fits.
-        self._secret = _checksum(json.dumps([dict(manifest.data), dict(manifest.asked)]).encode())
+        self._secret = _checksum(json.dumps([dict(self.manifest.data), dict(self.manifest.asked)]).encode())
         self._stored: set[tuple[str, str]] = set()
         self._file: Any = None
 
@@ -211,7 +198,7 @@ class OutcomeCache:
                     raise SoberError(
                         "E502",
                         f"{self.path} holds another run; what differs is {', and '.join(differences)}. Repeat the call "
-                        "that made it, or name another file.",
+                        "that created it, or name another file.",
                     )
                 now = self.manifest  # it may have more splits or configurations, or fewer splits
                 splits, known = max(held.splits, now.splits, key=len), {**held.versions, **now.versions}
@@ -229,7 +216,7 @@ class OutcomeCache:
         is_there = self._file.is_there()
         self._file.close()
         if not is_there:
-            warn("W501", f"{self.path} was deleted, moved or replaced during the run, which cannot be resumed.")
+            warn("W501", f"{self.path} was deleted, moved or replaced during the run, so the run cannot be resumed.")
 
     def recall(self, task: Task) -> Outcome | None:
         """Return a stored outcome, or None. Raises E505 where it is damaged."""
@@ -240,9 +227,8 @@ class OutcomeCache:
         for form, data, checksum in found:
             if isinstance(form, bytes) and isinstance(data, bytes) and checksum == self._row_checksum(key, form, data):
                 return _decoded(form, data, task)
-        raise _refusal(
-            "", self.path, f"the outcome of configuration {task.configuration.index} on {task.split.place} is not whole"
-        )
+        what = f"the outcome of configuration {task.configuration.index} on {task.split.place} is incomplete"
+        raise _refusal("", self.path, what)
 
     def keep(self, outcome: Outcome) -> None:
         """Write an outcome down; when this returns, no end of the process can lose it, unless the file is deleted."""
@@ -328,18 +314,18 @@ class _File:
         if application == 0 and not schema:
             return None
         if application != APPLICATION:
-            raise SoberError("E801", f"{self.path} is an SQLite database, but no store of sober; name another file.")
+            raise SoberError("E801", f"{self.path} is an SQLite database, but not a store of sober; name another file.")
         if written != FORMAT:
             raise SoberError(
                 "E801",
-                f"{self.path} has format {written}, but this release of sober reads {FORMAT}; use the release that "
+                f"{self.path} has format {written}, but this version of sober reads {FORMAT}; use the version that "
                 "made it, or name another file.",
             )
         # In another mode, what lies in the side file would be overlooked.
         if schema != SCHEMA or self.run("PRAGMA journal_mode") != [("wal",)]:
             raise _refusal("", self.path, "its tables are not those of a store")
         if self.run("PRAGMA quick_check(1)") != [("ok",)]:  # writing to it could lose what is there
-            raise _refusal("", self.path, "its structure does not hold together")
+            raise _refusal("", self.path, "its structure is inconsistent")
         rows = self.run("SELECT body, checksum FROM manifest")
         try:
             ((body, checksum),) = rows
@@ -373,17 +359,16 @@ class _File:
 #: What SQLite's errors mean, by how their names begin: a code, and a sentence that says what to do.
 _MEANINGS = (
     (("SQLITE_BUSY", "SQLITE_LOCKED"), "E501",
-     "{path} is in use by another search; wait until it ends, or name another file. It is as it was."),
-    (("SQLITE_NOTADB",), "E801", "{path} is no store of sober, or its first bytes are damaged; name another file."),
+     "{path} is in use by another search; wait until it ends, or name another file. It was not changed."),
+    (("SQLITE_NOTADB",), "E801", "{path} is not a store of sober, or its first bytes are damaged; name another file."),
     (("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH", "SQLITE_IOERR_LOCK"), "E809",
-     "{path} cannot be opened for writing ({reason}). See that its folder exists and that both may be written to. What "
-     "is stored is kept."),
+     "{path} cannot be opened for writing ({reason}). Check that its folder exists and that both are writable. What is "
+     "stored is kept."),
     (("SQLITE_FULL", "SQLITE_TOOBIG", "SQLITE_IOERR_READ", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC"), "E506",
      "The disk is full, or cannot be used: {path} ({reason}). What was stored is kept; free some space and repeat the "
      "call to continue."),
     (("",), "E505",
-     "{path} is damaged ({reason}). Put a copy in its place, or name another file; what was fitted must be fitted "
-     "again."),
+     "{path} is damaged ({reason}). Replace it with a copy, or name another file and repeat the fits."),
 )  # fmt: skip
 
 

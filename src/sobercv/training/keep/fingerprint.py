@@ -12,6 +12,7 @@ import dis
 import platform
 import sys
 import sysconfig
+import types
 from contextlib import suppress
 from functools import cache, cached_property
 from hashlib import blake2b
@@ -20,15 +21,6 @@ from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from os.path import dirname, sep
 from pathlib import Path
-from types import (
-    CellType,
-    CodeType,
-    FunctionType,
-    GetSetDescriptorType,
-    MappingProxyType,
-    MemberDescriptorType,
-    ModuleType,
-)
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -55,7 +47,7 @@ def fingerprint(value: Any, modules: set[str]) -> str:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else next(iter(error.args), error)
         raise SoberError(
             "E602",
-            f"A {type(value).__qualname__} cannot be told from another one ({reason}), so a store could not know next "
+            f"A {type(value).__qualname__} cannot be told from another one ({reason}), so a store could not tell next "
             "time whether it is the same; use a parameter that can be pickled, or leave out store=.",
         ) from error
 
@@ -91,9 +83,9 @@ class _Hasher(NumpyHasher):  # type: ignore[misc]
     def _replaced(self, obj: Any) -> Any:
         """Return what is hashed for an object: itself, unless pickle cannot or would not see what it is."""
         kind = type(obj)
-        if isinstance(obj, (type, FunctionType)):
+        if isinstance(obj, (type, types.FunctionType)):
             return self._code(obj)
-        if isinstance(obj, ModuleType):
+        if isinstance(obj, types.ModuleType):
             self._modules.add(obj.__name__)
             return "module", obj.__name__
         if isinstance(obj, np.ma.MaskedArray):
@@ -119,7 +111,7 @@ class _Hasher(NumpyHasher):  # type: ignore[misc]
                 return kind, getattr(obj, "name", None), str(getattr(obj, "dtype", "")), values
         if kind in (set, frozenset):
             return kind, sorted(obj, key=repr)
-        if kind is MappingProxyType:
+        if kind is types.MappingProxyType:
             return dict(obj)
         if isinstance(obj, WeakKeyDictionary):  # a cache
             return "weak"
@@ -127,7 +119,7 @@ class _Hasher(NumpyHasher):  # type: ignore[misc]
             return "property", obj.fget, obj.fset, obj.fdel
         if isinstance(obj, cached_property):
             return "cached_property", obj.func
-        if isinstance(getattr(obj, "py_func", None), FunctionType):  # numba's
+        if isinstance(getattr(obj, "py_func", None), types.FunctionType):  # numba's
             return "compiled", obj.py_func
         return (kind, obj.__wrapped__, vars(obj)) if hasattr(obj, "__wrapped__") else obj  # such as a cached function
 
@@ -149,7 +141,9 @@ class _Hasher(NumpyHasher):  # type: ignore[misc]
         home, read = obj.__globals__, dict[str, Any]()
         if not is_in_file(str(home.get("__name__"))):
             read = {key: home[key] for key in _names(obj.__code__) if key in home}
-        held = [cell.cell_contents for cell in obj.__closure__ or () if cell != CellType()]  # an empty one has none
+        held = [
+            cell.cell_contents for cell in obj.__closure__ or () if cell != types.CellType()
+        ]  # an empty one has none
         return name, _instructions(obj.__code__), obj.__defaults__, obj.__kwdefaults__, held, vars(obj), read
 
 
@@ -163,19 +157,19 @@ def _values(column: Any) -> Any:
 
 def _does_something(name: str, value: Any) -> bool:
     """Whether a member of a class can change what its objects do."""
-    if isinstance(value, (GetSetDescriptorType, MemberDescriptorType)) or name == "_abc_impl":
+    if isinstance(value, (types.GetSetDescriptorType, types.MemberDescriptorType)) or name == "_abc_impl":
         return False
-    return not (name.startswith("__") and name.endswith("__")) or isinstance(value, (FunctionType, property))
+    return not (name.startswith("__") and name.endswith("__")) or isinstance(value, (types.FunctionType, property))
 
 
-def _names(code: CodeType) -> set[str]:
+def _names(code: types.CodeType) -> set[str]:
     """Return the global names that code reads."""
     read = {str(each.argval) for each in dis.get_instructions(code) if each.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    return read.union(*(_names(each) for each in code.co_consts if isinstance(each, CodeType)))
+    return read.union(*(_names(each) for each in code.co_consts if isinstance(each, types.CodeType)))
 
 
-def _instructions(code: CodeType) -> tuple[Any, ...]:
-    inner = [_instructions(each) if isinstance(each, CodeType) else each for each in code.co_consts]
+def _instructions(code: types.CodeType) -> tuple[Any, ...]:
+    inner = [_instructions(each) if isinstance(each, types.CodeType) else each for each in code.co_consts]
     return code.co_code, code.co_names, code.co_varnames, code.co_exceptiontable, inner
 
 
@@ -269,8 +263,8 @@ def code_of(modules: set[str]) -> tuple[dict[str, str], set[str]]:
             if spec is not None and spec is known_spec and known != digests[name]:
                 raise SoberError(
                     "E602",
-                    f"{file} was edited after it had been imported, so a store cannot know which of the two a fit "
-                    "uses. Restart Python, or reload the module.",
+                    f"{file} was edited after it was imported, so a store cannot know which version a fit uses. "
+                    "Restart Python, or reload the module.",
                 )
             _first_seen[name] = spec, digests[name]
     return digests, packages

@@ -166,7 +166,6 @@ class ThreadPool(FuturePool):
 
 
 def _serve(future: Future[list[Outcome]], batch: Batch, experiment: Experiment, around: Surroundings) -> None:
-    """Fit a batch."""
     try:
         with around.apply():
             future.set_result(list(fit_predict(experiment, batch)))

@@ -21,8 +21,6 @@ COUNT_SECONDS = 5.0
 #: How often in a row all dask workers are seen without work, although batches are out, before these count as lost: a
 #: worker that dies can take the data with it, and then dask waits for them forever.
 IDLE_LOOKS = 2
-
-
 #: Errors that mean a lost worker, by name: packages may not be installed.
 DEATHS = {
     "KilledWorker", "CancelledError", "CommClosedError", "FutureCancelledError", "WorkerCrashedError", "NodeDiedError",
