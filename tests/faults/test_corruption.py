@@ -31,7 +31,7 @@ def fit(path):
     plan, configurations = Plan.build(problem, 4, 2), expand(SMALL["grid"])
     experiment = Experiment(problem, runs.Logged(), RANKS)
     store = MemoryStore(problem, plan, len(configurations))
-    cache = OutcomeCache(path, experiment, configurations, plan, 0)
+    cache = None if path is None else OutcomeCache(path, experiment, configurations, plan, 0)
 
     def run():
         race(experiment, configurations, plan, pool=make_pool(), store=store, cache=cache)

@@ -27,7 +27,7 @@ def test_no_database(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("the minutes of the meeting " * 100)
     before = path.read_bytes()
-    refused(path, "E801", "no store")
+    refused(path, "E801", "not a store")
     assert path.read_bytes() == before
 
 

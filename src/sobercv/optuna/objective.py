@@ -152,6 +152,7 @@ class Objective:
         if not callable(make):
             raise SoberError("E123", f"`make` must be a function from a trial to an estimator; got {make!r}.")
         self.make = make
+        self.drop = drop
         self._by_study = isinstance(drop, str) and drop == "study"
         # A trial of the past that was pruned never comes back, so that "auto" is the more careful rule.
         self._drop = {"study": None, "auto": "bced"}.get(drop, drop) if isinstance(drop, str) else drop

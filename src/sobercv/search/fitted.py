@@ -225,8 +225,7 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
             same = [i for i, params in enumerate(listed) if first.items() <= params.items()]
             if len(same) != 1:
                 raise SoberError(
-                    "E122",
-                    f"`first` must be the parameters of one configuration; {len(same)} have {dict(first)!r}.",
+                    "E122", f"`first` must be the parameters of one configuration; {len(same)} have {dict(first)!r}."
                 )
             first = same[0]
         estimate = estimate_of(self)
