@@ -322,8 +322,8 @@ class Objective:
         if other is not None:  # no sample is left to judge it
             raise SoberError(
                 "E114",
-                f"Trial {other.number} was run with a different `propose_from`, so different samples led the sampler. Judge "
-                "it with an objective like the one that ran it, or start a new study.",
+                f"Trial {other.number} was run with a different `propose_from`, so different samples led the sampler. "
+                "Judge it with an objective like the one that ran it, or start a new study.",
             )
         store = MemoryStore(self.problem, self.plan, len(trials))
         for trial in own:
