@@ -77,7 +77,7 @@ BAD = [
     ("text for numbers", bbc(T, spoiled(G, "high"), "r2"), "E102", r"high"),
     ("dates for numbers", bbc(T, G.astype("M8[s]"), "r2"), "E102", r"1970"),
     ("complex numbers", bbc(T, G + 0j, "r2"), "E102", r"0j"),
-    ("flags for scores", bbc(Y, P > 0.5, "roc_auc"), "E102", r"got (True|False)\."),
+    ("flags for numbers", bbc(T, G > 0, "r2"), "E102", r"got (True|False)\."),
     ("a flag among numbers", bbc(T, np.array([[True, 0.5]] * N, object), "r2"), "E102", r"got True\."),
     ("one class", bbc(np.ones(N), P, "roc_auc"), "E116", r"(one|1|two|2)"),
     ("one class for accuracy's sister", bbc(np.zeros(N, int), np.zeros((N, 2), int), "balanced_accuracy"), "E116", r""),

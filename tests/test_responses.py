@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sobercv
 from sobercv.errors import SoberError
 from sobercv.responses import OFF, OUTSIDE, read_response, why_impossible, with_axes
 from sobercv.targets import Target
@@ -72,6 +73,7 @@ def test_other_shapes_are_refused(shape, part):
         ([0.1, 0.9, 0.5, 1.1], TWO, SCORES, "decision_function"),
         ([0.1, 0.9, 0.5, 1.0], TWO, ("decision_function",), "decision_function"),
         ([0, 1, 0, 1], TWO, SCORES, "predict_proba"),
+        ([False, True, False, True], TWO, SCORES, "predict_proba"),
         (SHARES[:, None, :], THREE, ("predict",), "predict_proba"),
         ([1, 2, 3, 3], THREE, ("predict",), "predict"),
         ([1, 2, 3, 3], NUMBERS, ("predict",), "predict"),
@@ -125,7 +127,7 @@ def test_what_is_not_seen_may_hold_anything():
         (np.full((4, 1, 1, 3), 0.1), {"target": THREE}, "E102"),
         ([0.1, np.nan, 0.5, 1.0], {"responses": SCORES}, "E102"),
         ([0.1, np.inf, 0.5, 1.0], {"target": NUMBERS}, "E102"),
-        ([True, False, True, False], {"responses": SCORES}, "E102"),
+        ([True, False, True, False], {"target": NUMBERS}, "E102"),
         ([1j] * 4, {"target": NUMBERS}, "E102"),
     ],
 )
@@ -133,6 +135,15 @@ def test_what_cannot_be_a_prediction_is_refused(array, options, code):
     with pytest.raises(SoberError) as error:
         read(array, **options)
     assert error.value.code == code
+
+
+def test_booleans_are_zeros_and_ones():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    labels = rng.random((60, 4)) < 0.2 + 0.6 * y[:, None]
+    flags, numbers = (sobercv.bbc(y, each, "roc_auc", n_bootstraps=50) for each in (labels, labels.astype(int)))
+    assert (flags.value, flags.interval) == (numbers.value, numbers.interval)
+    assert "W206" in [note.code for note in flags.notes]
 
 
 # ---- probabilities --------------------------------------------------------------------------------------------------

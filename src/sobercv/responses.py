@@ -89,7 +89,8 @@ def read_response(name: str, array: Array, seen: Array, target: Target, response
         if target.n_classes > 2:
             shape = f"[N, C, R, {target.n_classes}], with R = 1 for a single cross-validation"
             raise SoberError("E101", f"Scores of {target.n_classes} classes need an axis of classes. Pass {shape}.")
-    tensor = as_numbers(array, "predictions")
+    flags = target.classes is not None and array.dtype.kind == "b"  # such as P > 0.5
+    tensor = array.astype(np.float64) if flags else as_numbers(array, "predictions")
     looked_at = _seen(tensor, seen)
     low, high = bounds(looked_at)
     if target.classes is None:

@@ -301,7 +301,7 @@ def test_a_function_is_called_within_its_budget_and_the_estimate_says_so():
     y = np.arange(60) % 2
     p = np.where(rng.random((60, 8)) < 0.7, y[:, None], 1 - y[:, None])
     own = counted()
-    estimate = sobercv.bbc(y, p, sobercv.make_metric(own, task="classification"))
+    estimate = sobercv.bbc(y, p, sobercv.make_metric(own, task="classification", range=(0, 1)))
     assert len(estimate.draws) == 1000 // 9
     # And once for each configuration on the whole table, and once a resample for the interval of the winner.
     assert own.calls <= 1000 + 8 + len(estimate.draws)
@@ -317,9 +317,7 @@ def test_more_calls_can_be_allowed_and_never_fewer_than_a_hundred_resamples():
     y = np.arange(40) % 2
     p = np.where(rng.random((40, 30)) < 0.7, y[:, None], 1 - y[:, None])
     few = sobercv.bbc(y, p, sobercv.make_metric(share_of_hits, task="classification"))
-    many = sobercv.bbc(
-        y, p, sobercv.make_metric(share_of_hits, task="classification", max_calls=10**6), n_bootstraps=300
-    )
+    many = sobercv.bbc(y, p, sobercv.make_metric(share_of_hits, max_calls=10**6, range=(0, 1)), n_bootstraps=300)
     assert (len(few.draws), len(many.draws)) == (100, 300)
     assert not any(note.code == "W201" for note in many.notes)
     with pytest.raises(SoberError, match="max_calls"):
@@ -330,12 +328,43 @@ def test_draws_that_were_handed_in_and_folds_are_not_cut():
     rng = np.random.default_rng(29)
     y = np.arange(40) % 2
     p = np.where(rng.random((40, 30)) < 0.7, y[:, None], 1 - y[:, None])
-    metric = sobercv.make_metric(share_of_hits, task="classification")
+    metric = sobercv.make_metric(share_of_hits, task="classification", range=(0, 1))
     counts = rng.multinomial(40, [1 / 40] * 40, size=120)
     handed = sobercv.bbc(y, p, metric, counts=counts)
     by_fold = sobercv.bbc(y, p, metric, by="fold", folds=np.arange(40) % 5)
     assert (len(handed.draws), len(by_fold.draws)) == (120, 1000)
     assert not any(note.code == "W201" for estimate in (handed, by_fold) for note in estimate.notes)
+
+
+def test_a_range_keeps_the_interval_of_a_function_and_without_one_a_note_says_so():
+    rng = np.random.default_rng(30)
+    y = np.arange(40) % 2
+    p = np.where(rng.random((40, 5)) < 0.95, y[:, None], 1 - y[:, None])
+    unknown, known = (
+        sobercv.bbc(y, p, sobercv.make_metric(share_of_hits, max_calls=10**5, **told), n_bootstraps=200)
+        for told in ({}, {"range": (0, 1)})
+    )
+    fast = sobercv.bbc(y, p, "accuracy", n_bootstraps=200)
+    assert unknown.interval[1] > 1
+    assert "make_metric(function, range=(0, 1))" in next(n.text for n in unknown.notes if n.code == "W201")
+    np.testing.assert_allclose(known.interval, fast.interval, rtol=1e-12)
+    assert not any(note.code == "W201" for note in (*known.notes, *fast.notes))
+
+
+def test_the_range_of_a_loss_is_negated_and_one_that_is_wrong_refused():
+    def misses(y_true, y_pred):
+        return float(np.mean(y_true != y_pred))
+
+    assert sobercv.make_metric(misses, greater_is_better=False, range=(0, 1)).range == (-1.0, 0.0)
+    assert sobercv.make_metric(make_scorer(misses, greater_is_better=False), range=(0, np.inf)).range == (-np.inf, 0)
+    y = np.arange(40) % 2
+    with pytest.raises(SoberError, match=r"returned 1, outside its range from 0 to 0\.5\. Correct range=") as error:
+        sobercv.bbc(y, np.stack([1 - y, y], axis=1), sobercv.make_metric(misses, range=(0, 0.5)), n_bootstraps=50)
+    assert error.value.code == "E117"
+    for wrong in ((1, 0), (0, np.nan), 3, (0, 1, 2), ("low", "high")):
+        with pytest.raises(SoberError, match="`range` must be two numbers") as error:
+            sobercv.make_metric(misses, range=wrong)
+        assert error.value.code == "E108"
 
 
 def test_a_scorer_of_an_own_function_may_be_called_as_often_as_allowed():

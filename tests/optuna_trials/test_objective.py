@@ -67,6 +67,13 @@ def test_several_metrics_give_a_dict():
     found = judge.estimate(study, n_bootstraps=50)
     assert list(found) == ["roc_auc", "accuracy"]
     assert found["accuracy"].winner == found["roc_auc"].winner == study.best_trial.number
+    assert str(found).splitlines()[0].split() == ["metric", "claimed", "honest", "interval"]
+    models = [judge.refit(thing) for thing in (found, found["accuracy"], study)]
+    assert [(m.depth, m.leaf) for m in models] == [tuple(study.best_params[n] for n in ("depth", "leaf"))] * 3
+    for thing in ({}, study.best_trial, None):
+        with pytest.raises(SoberError, match=r"objective\.refit\(objective\.estimate\(study\)\)") as error:
+            judge.refit(thing)
+        assert error.value.code == "E123"
 
 
 def test_weights_reach_the_last_step_of_a_pipeline():
@@ -261,6 +268,34 @@ def test_what_means_nothing_is_refused(tmp_path):
     with pytest.raises(SoberError) as error:  # other data
         other.estimate(study)
     assert error.value.code == "E502"
+
+
+def test_fewer_rows_are_other_data_and_no_other_propose_from(tmp_path):
+    study = in_memory()
+    study.optimize(objective(tmp_path), n_trials=1)
+    with pytest.raises(SoberError, match=r"Trial 0 was run on other data \(X or y\)") as error:
+        Objective(make, X[:60], y[:60], scoring="roc_auc", cv=5, store=tmp_path / "trials").estimate(study)
+    assert error.value.code == "E502"
+
+
+def test_a_failing_fit_fails_its_trial_where_optuna_is_told_to_go_on():
+    def fragile(trial):
+        depth = trial.suggest_categorical("depth", [1, -5])
+        return DecisionTreeClassifier(max_depth=depth, random_state=0)
+
+    judge, study = Objective(fragile, X, y, scoring="roc_auc", cv=3), in_memory(optuna.samplers.RandomSampler(seed=0))
+    for depth in (1, -5, 1):
+        study.enqueue_trial({"depth": depth})
+    study.optimize(judge, n_trials=3, catch=(Exception,))
+    assert [t.state for t in study.trials] == [COMPLETE, optuna.trial.TrialState.FAIL, COMPLETE]
+    assert "1 failed" in next(n.text for n in judge.estimate(study, n_bootstraps=50).notes if n.code == "W204")
+
+
+def test_a_class_is_no_estimator():
+    study = in_memory()
+    with pytest.raises(SoberError, match=r"returned a class\. Write DecisionTreeClassifier\(\)") as error:
+        study.optimize(Objective(lambda trial: DecisionTreeClassifier, X, y, scoring="roc_auc", cv=3), n_trials=1)
+    assert error.value.code == "E117"
 
 
 def test_without_optuna_the_extra_is_named():

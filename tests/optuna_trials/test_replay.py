@@ -58,6 +58,34 @@ def test_parameters_that_the_estimator_lacks_are_refused_with_the_way_out():
         sobercv.optuna.replay(study(2), LogisticRegression(), X, Y)
 
 
+def test_what_cannot_be_run_again_is_refused_with_what_to_write():
+    made = study(2)
+
+    def other(trial):
+        return DecisionTreeClassifier(max_depth=trial.suggest_int("depth", 1, 6))
+
+    def value(trial):
+        return 0.5 * trial.suggest_int("max_depth", 1, 6)
+
+    objective = sobercv.optuna.Objective(other, X, Y, scoring="accuracy")
+    for thing, options, code, part in (
+        (other, {}, "E117", "asks for the parameter 'depth', which trial 0 lacks; it has max_depth, criterion"),
+        (value, {}, "E117", "must return an estimator with a fit method; it returned"),
+        (lambda trial: DecisionTreeClassifier, {}, "E117", r"returned a class\. Write DecisionTreeClassifier\(\)"),
+        (DecisionTreeClassifier, {}, "E123", r"got a class\. Write DecisionTreeClassifier\(\)"),
+        (objective, {}, "E123", r"objective\.estimate\(study\).*objective\.make"),
+        (TREE, {"folds": 5}, "E122", "no option `folds`.*cv=5"),
+    ):
+        with pytest.raises(SoberError, match=part) as error:
+            sobercv.optuna.replay(made, thing, X, Y, verbose=0, **options)
+        assert error.value.code == code
+
+
+def test_several_metrics_are_shown_as_a_table():
+    found = sobercv.optuna.replay(study(3), TREE, X, Y, scoring=["accuracy", "roc_auc"], verbose=0, n_bootstraps=50)
+    assert str(found).splitlines()[0].split() == ["metric", "claimed", "honest", "interval"]
+
+
 def test_a_sampler_that_learned_from_scores_is_noted():
     codes = [
         [note.code for note in sobercv.optuna.replay(study(4, sampler), TREE, X, Y, verbose=0).notes]

@@ -2,11 +2,15 @@ import sys
 
 import matplotlib as mpl
 import pytest
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 
+import sobercv
 from sobercv.errors import SoberError
 from sobercv.report.displays import draw
 from sobercv.report.records import Chart
@@ -50,6 +54,23 @@ def test_plots_of_another_task_are_refused(name):
             getattr(search.plot, plot)()
         assert caught.value.code == "E116"
     assert plt.get_fignums() == []
+
+
+def test_a_plot_that_cannot_be_drawn_says_why():
+    X, y = cases.binary()[1:]
+    scaled = Pipeline([("scale", StandardScaler()), ("model", SVC())])
+    kept = sobercv.BBCSearchCV(scaled, {"model__C": [1.0, 10.0]}, cv=3, n_bootstraps=20, keep="all").fit(X, y)
+    plt.close(kept.plot.roc().figure)
+    for search, plot, part in (
+        (kept, "calibration", r"`calibration` needs probabilities, and SVC predicts none.*CalibratedClassifierCV"),
+        (kept, "decision", r"`decision` needs probabilities, and SVC predicts none"),
+        (cases.labels_only()[0], "calibration", 'did not keep the predictions.*keep="all"'),
+        (cases.labels_only()[0], "roc", 'did not keep the predictions.*keep="all"'),
+        (cases.several()[0], "calibration", "`calibration` is a plot for two classes; this search has 3"),
+    ):
+        with pytest.raises(SoberError, match=part) as caught:
+            getattr(search.plot, plot)()
+        assert caught.value.code == "E116"
 
 
 def test_a_new_figure_is_made_where_none_is_given():

@@ -271,3 +271,15 @@ def test_several_outputs_want_a_scorer_of_scikit_learn():
     with pytest.raises(SoberError, match="one entry per sample") as caught:
         sobercv.compare(TREE, DEPTHS, *LABELS, cv=3)
     assert caught.value.code == "E112"
+
+
+@pytest.mark.parametrize("scoring", [plain, make_scorer(share)], ids=["of the model", "of predictions"])
+def test_shares_of_unknown_range_are_noted(scoring):
+    ours = sobercv.BBCSearchCV(TREE, DEPTHS, scoring=scoring, cv=3, n_bootstraps=50).fit(X, Y)
+    (text,) = [note.text for note in ours.estimate_.notes if note.code == "W201"]
+    assert "the interval may reach beyond it" in text
+    assert "sobercv.make_metric(function, range=(0, 1))" in text
+    named = sobercv.make_metric(share, range=(0, 1), max_calls=10**5)
+    ours = sobercv.BBCSearchCV(TREE, DEPTHS, scoring=named, cv=3, n_bootstraps=50).fit(X, Y)
+    assert ours.estimate_.interval[1] <= 1
+    assert "W201" not in [note.code for note in ours.estimate_.notes]

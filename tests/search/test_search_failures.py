@@ -170,7 +170,7 @@ def test_ranks_mix_decision_functions_and_probabilities():
 
 def test_what_cannot_give_probabilities_is_set_aside():
     one = search(Pipeline([("model", SVC())]), {"model": [SVC(), GaussianNB()]}, scoring="neg_log_loss")
-    with pytest.warns(SoberWarning, match=r"has none of predict_proba\. See"):
+    with pytest.warns(SoberWarning, match=r"predicts no probabilities \(predict_proba\); .*roc_auc\. See"):
         one.fit(X, Y)
     assert one.race_.failures[0].kind == "no method"
     assert isinstance(one.best_estimator_["model"], GaussianNB)

@@ -60,3 +60,26 @@ def test_new_rows_without_a_header_are_read_like_those_of_training(tmp_path):
     record = table(tmp_path, IRIS, header=False).schema
     (tmp_path / "new.csv").write_text("5.9,3.0,5.1,1.8,virginica\n")
     assert read(tmp_path / "new.csv", schema=record).frame["col3"].tolist() == [5.1]
+
+
+TITLES = "Export vom 1.1.2026\nStudie A\n\n"
+NAMED = "age,sex,site,y\n" + "61,f,a,1\n48,m,b,0\n" * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        (
+            TITLES + NAMED,
+            r"line 4 has 4 fields.*Delete the lines above the names of the columns, which seem to be in line 4\.",
+        ),
+        ("Export vom 1.1.2026\n" + NAMED.replace(",", ";"), "Delete the lines above the names"),
+        ("age,sex,y\n" + "1,5,2,5,1\n" * 5, "Quote cells that hold the delimiter .with decimal commas"),
+        ("age,sex,y\n" + "a,1,f,1\nb,2,m,0\n" * 5, "If the first column holds row names"),
+        ("age,sex,y\n" + "1,f,1\n" * 5 + "2,f,a,b,1\n", "Quote cells that hold the delimiter"),
+    ],
+)
+def test_lines_above_the_names_are_told_from_rows_that_are_too_long(tmp_path, text, advice):
+    with pytest.raises(SoberError, match=advice) as caught:
+        table(tmp_path, text)
+    assert caught.value.code == "E801"

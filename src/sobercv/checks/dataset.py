@@ -90,13 +90,24 @@ def _rows(data: Dataset, cv: int) -> Iterator[Note]:
             yield Note("W804", f"The event occurs only {n} times, so scores depend on few rows.")
     elif data.task != "regression":
         labels, counts = np.unique(data.y, return_counts=True)
-        n, label = int(counts.min()), some([str(labels[counts.argmin()])])
+        n, rarest = int(counts.min()), str(labels[counts.argmin()])
+        label, written = some([rarest]), dict[str, list[str]]()  # by the label in small letters
+        for each in map(str, labels):
+            written.setdefault(each.casefold(), []).append(each)
+        others = [each for each in written[rarest.casefold()] if each != rarest]
         if n < cv:
             text = f"Class {label} has {n} {'row' if n == 1 else 'rows'}, fewer than the {cv} folds. "
-            text += f"Use --cv {n}, join it" if n >= 2 else "Join it"
-            yield Note("E106", f"{text} with another class, or leave it out.")
+            advice = f"Use --cv {n}, join it" if n >= 2 else "Join it"
+            advice += " with another class, or leave it out."
+            if others:
+                advice = f"It differs from {some(others)} only in capitals: write both alike."
+            yield Note("E106", text + advice)
         elif n < 30:
             yield Note("W804", f"Class {label} has only {n} rows, so scores depend on few of them.")
+        alike = [each for same in written.values() if len(same) > 1 for each in same]
+        if alike and not (others and n < cv):
+            text = f"The classes {some(alike)} differ only in capitals. If they are one, write them alike."
+            yield Note("S801", text)
     if n := data.n_without_target:
         rows = "One row has no target and was" if n == 1 else f"{n} rows have no target and were"
         yield Note("W813", f"{rows} left out.")

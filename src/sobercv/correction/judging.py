@@ -20,7 +20,7 @@ from ..errors import Note, SoberError
 from ..inference import Estimate
 from ..inference.bbc import bbc
 from ..inference.intervals import Calibrated, Evidence, Percentile
-from ..inference.notes import adaptive
+from ..inference.notes import adaptive, are_shares
 from ..inference.selection import best
 from ..inference.tables import FoldMeans
 from ..inference.units import Units
@@ -159,7 +159,7 @@ def judge(
             f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If the "
             'scores cannot exceed 1, name the metric: correct(..., "accuracy").'
         )
-        is_share = ranges[name] == ANY and table.min() >= 0.0 and table.max() <= 1.0
+        is_share = ranges[name] == ANY and are_shares(table)
         out[name] = replace(
             made, value=min(made.value, made.naive) if name == first else made.value,
             notes=(*notes, Note("W201", unknown)) if is_share else notes,

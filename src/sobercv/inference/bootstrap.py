@@ -224,6 +224,7 @@ def estimates(selector: Columns, draws: Draws) -> dict[str, Estimate]:
         bounds = (INTERVALS[question.interval].of(seen) if metric.selects else None) or Percentile.of(seen)
         highest = max(naive, value, bounds.bounds((1.0 + question.level) / 2.0)[1])
         is_other = not isinstance(bounds, INTERVALS[question.interval])
+        of_metric = notes.of_scores(metric, scores, selector.alone[k], value, highest, is_other, n_groups)
         found[metric.name] = table.estimate(
             k,
             winner,
@@ -234,7 +235,7 @@ def estimates(selector: Columns, draws: Draws) -> dict[str, Estimate]:
             naive=naive,
             bounds=bounds,
             draws=scores,
-            notes=(*noted, *special, *notes.of_scores(metric, scores, value, highest, is_other, n_groups), *about),
+            notes=(*noted, *special, *of_metric, *about),
             judge_alone=partial(alone, table, k),
         )
     return found

@@ -335,3 +335,36 @@ class Estimate:
             "decision": self.decision and self.decision.to_dict(),
             "single": self.single and self.single.to_dict(),
         }
+
+
+class Estimates(dict[str, Estimate]):
+    """Estimates of one winner by several metrics; the first metric selected it. Shown as a table."""
+
+    def __str__(self) -> str:
+        rows = [("metric", "claimed", "honest", "interval")]
+        for name, one in self.items():
+            low, high = one.interval or (float("nan"), float("nan"))
+            rows.append((name, f"{one.naive:.4f}", f"{one.value:.4f}", f"[{low:.4f}, {high:.4f}]"))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+        notes = dict.fromkeys(str(note) for one in self.values() for note in one.notes)
+        winner = next(iter(self.values()))._winner()
+        return "\n".join(
+            [*(line.rstrip() for line in lines), f"winner  {winner}", *(f"note: {note}" for note in notes)]
+        )
+
+    __repr__ = __str__
+
+    def report(self, path: Any, *, title: str | None = None, command: str | None = None) -> Any:
+        """Write a report of these estimates: one HTML file that works offline, its tables, or JSON.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends with `.html`, `.md`, `.tex`, `.csv` or `.json`. What is there is replaced.
+        command : str, optional
+            What repeats the analysis; printed at the end of the page.
+        """
+        from ..report import summarize_estimates, write
+
+        return write(summarize_estimates(self, title=title, command=command), path)

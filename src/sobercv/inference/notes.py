@@ -138,10 +138,22 @@ def left_out(n_left_out: int, n_configurations: int) -> Note:
     )
 
 
+def are_shares(scores: Array) -> bool:
+    """Whether scores, of which some may be NaN, all lie between 0 and 1, as accuracies do."""
+    known = scores[~np.isnan(scores)]
+    return len(known) > 0 and bool(known.min() >= 0.0 and known.max() <= 1.0)
+
+
 def of_scores(
-    metric: Metric, draws: Array, value: float, highest: float, is_percentile: bool, n_groups: int | None
+    metric: Metric,
+    draws: Array,
+    scores: Array,
+    value: float,
+    highest: float,
+    is_percentile: bool,
+    n_groups: int | None,
 ) -> Iterator[Note]:
-    """What is special about an estimate by one metric.
+    """What is special about an estimate by one metric, from its `draws` and the `scores` of all configurations.
 
     `highest` is the most that the score may be; `is_percentile` where the calibrated interval was asked for, in vain.
     """
@@ -167,6 +179,16 @@ def of_scores(
             "W201",
             f"{metric.name} does not vary over resamples and its range is unbounded, so the calibrated interval "
             "is undefined; the percentile interval is used.",
+        )
+    if metric.selects and np.isinf(metric.range).all() and are_shares(scores):
+        which, known = f"{metric.name} is a function of your own", "sobercv.make_metric(function, range=(0, 1))."
+        if metric.core is None:
+            which = f"{metric.name} is computed on the fitted models"
+            known = f'a metric of predictions, by its name, such as "accuracy", or {known}'
+        yield Note(
+            "W201",
+            f"{which}, so its range is unknown and the interval may reach beyond it. If the scores cannot exceed 1, "
+            f"pass {known}",
         )
     # Scores that rank surely the wrong way round are hardly what was meant.
     if metric.name in ("roc_auc", "concordance_index") and highest < 0.5:

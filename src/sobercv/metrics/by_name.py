@@ -23,7 +23,7 @@ import numpy as np
 
 from ..containers import Array, whole_number
 from ..errors import SoberError, warn
-from ..responses import RESPONSES
+from ..responses import OUTSIDE, RESPONSES
 from ..targets import TaskName
 from ..threads import ignored_warnings
 from . import clinic, confusion, means, ranks, survival
@@ -152,6 +152,7 @@ def make_metric(
     response: str | None = None,
     task: TaskName | None = None,
     max_calls: int = MAX_CALLS,
+    range: tuple[float, float] | None = None,
 ) -> Metric:
     """Make a metric of your own function, for `sobercv.bbc` and `sobercv.BBCSearchCV`.
 
@@ -175,6 +176,9 @@ def make_metric(
     max_calls : int, default=1000
         How often one correction may call a function that is not recognised. Where all resamples would cost more, fewer
         are drawn, at least 100, and the estimate says so.
+    range : (float, float), optional
+        Smallest and largest value that the function can return, such as (0, 1); either may be infinite. Intervals stay
+        within it. Default: unknown, except for functions that are recognised.
 
     Returns
     -------
@@ -195,7 +199,7 @@ def make_metric(
         raise SoberError("E105", f"`function` must be callable or a name; got {type(function).__name__}.")
     if response is not None and response not in RESPONSES:
         raise SoberError("E122", f"`response` must be one of {', '.join(RESPONSES)}; got {response!r}.")
-    max_calls = whole_number("max_calls", max_calls)
+    max_calls, (lowest, highest) = whole_number("max_calls", max_calls), _ends(range)
     inside, scorer = unwrap(function), True
     if inside is None:
         inside, scorer = Unwrapped(function, {}, None if response is None else (response,), greater_is_better), False
@@ -211,13 +215,14 @@ def make_metric(
         responses, called, pos_label = inside.responses or ("predict",), partial(inner, **inside.arguments), None
         if scorer and (asked := parameters(called).get("pos_label")) is not None and asked.default is not asked.empty:
             pos_label = asked.default  # the class whose column a scorer passes to its function
+        is_loss = inside.greater_is_better is False
         return Metric(
             task=task or (None if responses[0] == "predict" else "classification"),
-            core=partial(Calls, function=called, response=responses[0], pos_label=pos_label),
+            core=partial(Calls, function=called, response=responses[0], pos_label=pos_label, range=(lowest, highest)),
             name=label,
             responses=responses,
-            greater_is_better=inside.greater_is_better is not False,
-            range=(-np.inf, np.inf),
+            greater_is_better=not is_loss,
+            range=(-highest, -lowest) if is_loss else (lowest, highest),
             max_calls=max_calls,
             takes_weights="sample_weight" in parameters(called),
             pos_label=pos_label,
@@ -238,6 +243,19 @@ def make_metric(
         )
     metric = metric.on_classes() if task == "classification" else metric
     return metric if name is None else replace(metric, name=name)
+
+
+def _ends(given: Any) -> tuple[float, float]:
+    """Return smallest and largest value of a function, infinite where no range is given."""
+    if given is None:
+        return -np.inf, np.inf
+    try:
+        low, high = map(float, given)
+    except (TypeError, ValueError):
+        low = high = np.nan
+    if not low < high:
+        raise SoberError("E108", f"`range` must be two numbers, the smaller first; got {given!r}. Write (0, 1).")
+    return low, high
 
 
 # ---- functions and scorers of scikit-learn ---------------------------------------------------------------------------
@@ -344,8 +362,10 @@ class Calls:
 
     complaint = ""
 
-    def __init__(self, part: Part, *, function: Callable[..., Any], response: str, pos_label: Any) -> None:
-        self._function, self._weight = function, part.weight
+    def __init__(
+        self, part: Part, *, function: Callable[..., Any], response: str, pos_label: Any, range: tuple[float, float]
+    ) -> None:
+        self._function, self._weight, self._range = function, part.weight, range
         self._y, self._values, self._metric = part.y, part.values, part.metric
         if part.classes is None:
             return
@@ -370,7 +390,7 @@ class Calls:
         values = np.ascontiguousarray(self._values[rows, configuration])
         try:
             with ignored_warnings():  # thousands of calls on resamples; undefined ones come back as NaN
-                return float(self._function(self._y[rows], values, **weight))
+                value = float(self._function(self._y[rows], values, **weight))
         except SoberError:
             raise
         except ValueError as problem:
@@ -382,3 +402,11 @@ class Calls:
                 f"The metric {self._metric} failed with {type(problem).__name__}: {problem}. It must take "
                 "(y_true, y_pred) and return one number.",
             ) from problem
+        low, high = self._range
+        if value < low - OUTSIDE or value > high + OUTSIDE:
+            raise SoberError(
+                "E117",
+                f"The metric {self._metric} returned {value:g}, outside its range from {low:g} to {high:g}. Correct "
+                "range= of sobercv.make_metric.",
+            )
+        return min(max(value, low), high) if value == value else value

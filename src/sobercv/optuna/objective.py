@@ -9,8 +9,10 @@ of a trial that was killed.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from inspect import isclass
 from typing import Any
 from uuid import uuid4
 
@@ -25,7 +27,7 @@ from sklearn.pipeline import Pipeline
 from .. import seeds
 from ..containers import Array, check_level
 from ..errors import Note, SoberError
-from ..inference import Estimate, Question
+from ..inference import Estimate, Estimates, Question
 from ..inference.bootstrap import corrected
 from ..inference.notes import adaptive
 from ..inference.tables import Table, open_table
@@ -167,7 +169,7 @@ class Objective:
         plan = Plan.build(self.problem, cv, n_repeats, seed)
         self.proposing = rows_that_propose(plan, propose_from)
         self.plan = proposing_first(plan, self.proposing)
-        self._leaders = digest(self.proposing)[:16]
+        self._leaders, self._data = digest(self.proposing)[:16], digest(self.problem.X, self.problem.y)[:16]
         if store is not None and not isinstance(store, (str, os.PathLike)):
             raise SoberError("E123", f'`store` must be the path of a folder or None; got {store!r}. Write "trials".')
         self._folder: Any = store
@@ -185,7 +187,8 @@ class Objective:
     def __call__(self, trial: Trial) -> float:
         """Run the folds of a trial, report after each, prune or return the score."""
         check_study(trial.study)
-        trial.set_user_attr(PROPOSED, {"by_scores": learns_from_scores(trial.study), "from": self._leaders})
+        told = {"by_scores": learns_from_scores(trial.study), "from": self._leaders, "data": self._data}
+        trial.set_user_attr(PROPOSED, told)
         experiment, rival = self._experiment(trial), self._rival(trial.study)
         recorder = Recorder(self.problem, self.plan)
         rule = drop_rule(self._drop, self._leading(recorder.nothing_yet()), self.question)
@@ -215,9 +218,7 @@ class Objective:
 
     def _experiment(self, trial: Any) -> Experiment:
         """Return what a trial runs."""
-        estimator = self.make(trial)
-        if not hasattr(estimator, "fit"):
-            raise SoberError("E117", f"`make` must return an estimator with a fit method; it returned {estimator!r}.")
+        estimator = model_of(self.make, trial)
         problem, weight = self.problem, self.problem.sample_weight
         if weight is not None and isinstance(estimator, Pipeline) and not get_config()["enable_metadata_routing"]:
             last = f"{estimator.steps[-1][0]}__sample_weight"  # as in a search
@@ -302,7 +303,7 @@ class Objective:
 
         Returns
         -------
-        Estimate, or dict of str to Estimate where `scoring` names several metrics
+        Estimate, or Estimates, a dict of them by name, where `scoring` names several metrics
             `winner` is the number of the best trial, `winner_params` its parameters.
         """
         check_study(study)
@@ -311,12 +312,18 @@ class Objective:
         trials, all_propose = study.get_trials(deepcopy=False), bool(self.proposing.all())
         ended = [t for t in trials if t.state in (TrialState.COMPLETE, TrialState.PRUNED)]
         own = [t for t in ended if PLACE in t.user_attrs]
-        other = next((t.number for t in own if t.user_attrs[PROPOSED]["from"] != self._leaders), None)
+        other = next((t for t in own if t.user_attrs[PROPOSED]["from"] != self._leaders), None)
+        if other is not None and other.user_attrs[PROPOSED].get("data", self._data) != self._data:
+            raise SoberError(
+                "E502",
+                f"Trial {other.number} was run on other data (X or y). Pass the data of the study to the objective, or "
+                "start a new study.",
+            )
         if other is not None:  # no sample is left to judge it
             raise SoberError(
                 "E114",
-                f"Trial {other} was run with a different `propose_from`, so different samples led the sampler. Judge "
-                "it with an objective like the one that ran it, or start a new study.",
+                f"Trial {other.number} was run with a different `propose_from`, so different samples led the sampler. "
+                "Judge it with an objective like the one that ran it, or start a new study.",
             )
         store = MemoryStore(self.problem, self.plan, len(trials))
         for trial in own:
@@ -342,10 +349,26 @@ class Objective:
             name: replace(one, winner_params=params, notes=(*one.notes, *notes), n_left_out=0)
             for name, one in found.items()
         }
-        return told if question.several else next(iter(told.values()))
+        return Estimates(told) if question.several else next(iter(told.values()))
 
-    def refit(self, estimate: Estimate) -> Any:
-        """Train the winner of an estimate on all data, and return the fitted model."""
+    def refit(self, estimate: Estimate | Mapping[str, Estimate] | optuna.Study) -> Any:
+        """Train the winner on all data, and return the fitted model.
+
+        Parameters
+        ----------
+        estimate : Estimate, dict of str to Estimate, or Study
+            What `estimate` returned; a study is estimated first.
+        """
+        if isinstance(estimate, optuna.Study):
+            estimate = self.estimate(estimate)
+        if isinstance(estimate, Mapping):  # all have the same winner
+            estimate = next(iter(estimate.values()), estimate)
+        if not isinstance(estimate, Estimate):
+            raise SoberError(
+                "E123",
+                f"`estimate` must be what objective.estimate(study) returned; got {type(estimate).__name__}. Write "
+                "objective.refit(objective.estimate(study)).",
+            )
         won = self._experiment(FixedTrial(dict(estimate.winner_params or {}), number=estimate.winner))
         arguments = won.problem.fit_arguments(np.arange(won.problem.n_samples))
         return trained(clone(won.estimator), won.problem.X, won.problem.y, **arguments)
@@ -361,6 +384,27 @@ class Objective:
                 study.enqueue_trial(dict(trial.params))
             study.tell(trial.number, state=TrialState.FAIL)
         return len(killed)
+
+
+def model_of(make: Callable[[Any], Any], trial: Any) -> Any:
+    """Return the estimator that the user's function makes of a trial; refuse what is none."""
+    try:
+        estimator = make(trial)
+    except ValueError as error:
+        # Only a trial that has ended, whose parameters are read back, can lack one.
+        lacking = re.match("The value of the parameter (.+) is not found", str(error))
+        if lacking is None:
+            raise
+        raise SoberError(
+            "E117",
+            f"`make` asks for the parameter {lacking[1]}, which trial {trial.number} lacks; it has "
+            f"{', '.join(trial.params) or 'none'}. Suggest the parameters of the study, under the same names.",
+        ) from None
+    if isclass(estimator):
+        raise SoberError("E117", f"`make` must return an estimator; it returned a class. Write {estimator.__name__}().")
+    if not hasattr(estimator, "fit"):
+        raise SoberError("E117", f"`make` must return an estimator with a fit method; it returned {estimator!r}.")
+    return estimator
 
 
 def check_study(study: optuna.Study) -> None:

@@ -6,20 +6,19 @@ A study that keeps nothing but one value per trial cannot be corrected. Its para
 from __future__ import annotations
 
 from dataclasses import replace
+from inspect import isclass, signature
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from ..errors import Note, SoberError
-from ..inference import Estimate
+from ..errors import Note, SoberError, also
+from ..inference import Estimate, Estimates
 from ..inference.notes import adaptive
 from ..search.bbc_search_cv import BBCSearchCV
-from .objective import learns_from_scores
+from .objective import Objective, learns_from_scores, model_of
 
 
-def replay(
-    study: Any, estimator: Any, X: Any, y: Any, *, groups: Any = None, **options: Any
-) -> Estimate | dict[str, Estimate]:
+def replay(study: Any, estimator: Any, X: Any, y: Any, *, groups: Any = None, **options: Any) -> Estimate | Estimates:
     """Cross-validate the parameters of every complete trial again, and correct the score of the best.
 
     Parameters
@@ -36,7 +35,7 @@ def replay(
 
     Returns
     -------
-    Estimate, or dict of str to Estimate for several metrics
+    Estimate, or Estimates, a dict of them by name, for several metrics
         `winner_name` is the trial.
 
     Examples
@@ -58,8 +57,25 @@ def replay(
     complete = [trial for trial in study.trials if trial.state.name == "COMPLETE"]
     if not complete:
         raise SoberError("E111", "The study has no complete trial whose parameters could be run again.")
+    allowed = [name for name in signature(BBCSearchCV).parameters if name not in ("estimator", "param_grid")]
+    unknown = [name for name in options if name not in allowed]
+    if unknown:
+        raise also(TypeError)(
+            "E122",
+            f"`replay` has no option `{unknown[0]}`; there are {', '.join(allowed)}. The number of folds is cv=5.",
+        )
+    if isinstance(estimator, Objective):
+        raise SoberError(
+            "E123",
+            "An Objective keeps the predictions of its trials: write objective.estimate(study), which fits nothing. To "
+            "run the trials again, pass its function: sobercv.optuna.replay(study, objective.make, X, y).",
+        )
+    if isclass(estimator):
+        raise SoberError(
+            "E123", f"`estimator` must be an estimator or a function; got a class. Write {estimator.__name__}()."
+        )
     if callable(estimator):
-        models = [estimator(trial) for trial in complete]
+        models = [model_of(estimator, trial) for trial in complete]
         tuned, grid = Pipeline([("model", models[0])]), [{"model": [model]} for model in models]
     else:
         tuned, grid = estimator, [{name: [value] for name, value in trial.params.items()} for trial in complete]
@@ -82,4 +98,6 @@ def replay(
         told: dict[str, Any] = {"winner_name": f"trial {winner.number}", "winner_params": dict(winner.params)}
         return replace(estimate, notes=(*estimate.notes, *notes), **told)
 
-    return {name: named(one) for name, one in found.items()} if isinstance(found, dict) else named(found)
+    if isinstance(found, dict):
+        return Estimates({name: named(one) for name, one in found.items()})
+    return named(found)

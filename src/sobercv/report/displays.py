@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import SoberError
+from ..training.fit.response import method_of
+from ..training.fit.task import build
 from .charts import CHARTS
 from .evidence import Evidence
 from .model_charts import importance, importance_chart
@@ -57,10 +59,26 @@ class Plots:
             )
         for chart in make(evidence)[:1]:
             return draw(chart, ax)
+        n_classes, of_two = len(evidence.classes), name not in ("roc", "confusion")
+        if of_two and n_classes != 2:
+            raise SoberError(
+                "E116", f"`{name}` is a plot for two classes; this search has {n_classes}. Choose another plot."
+            )
+        winner = build(search.estimator, search.best_params_)
+        while hasattr(winner, "steps"):
+            winner = winner.steps[-1][1]
+        needed = ("predict_proba",) if name in ("calibration", "decision") else ("predict_proba", "decision_function")
+        if method_of(winner, needed) is None:
+            model = type(winner).__name__
+            raise SoberError(
+                "E116",
+                f"`{name}` needs probabilities, and {model} predicts none. Search with "
+                f"CalibratedClassifierCV({model}()) as the model, or choose another plot.",
+            )
         raise SoberError(
             "E116",
-            f"The search did not keep the predictions that `{name}` needs, or there are not two classes. "
-            'Search with keep="all", or choose another plot.',
+            f'The search did not keep the predictions that `{name}` needs. Search with keep="all", or choose another '
+            "plot.",
         )
 
 

@@ -210,7 +210,10 @@ def _padded(utf8: bytes, delimiter: str, name: str) -> tuple[list[Any], tuple[No
                     hint = "If the first column holds row names, as R writes them, give it a name; otherwise quote "
                     hint += "such cells"
                 hint += " (with decimal commas, save with semicolons)" if delimiter == "," else ""
-                text = f"{name} is not rectangular: line {reader.line_num} has {len(row)} fields but the header has "
+                line = reader.line_num
+                if (len(rows) > 1 or len(row) > width + 1) and _are_titles(len(rows), width, [row, *reader]):
+                    hint = f"Delete the lines above the names of the columns, which seem to be in line {line}"
+                text = f"{name} is not rectangular: line {line} has {len(row)} fields but the header has "
                 text += f"{width} (delimiter: {DELIMITERS.get(delimiter, delimiter)}). {hint}."
                 raise SoberError("E801", text)
             short += [reader.line_num] if len(row) < width else []
@@ -221,6 +224,13 @@ def _padded(utf8: bytes, delimiter: str, name: str) -> tuple[list[Any], tuple[No
     said = "One row is" if len(short) == 1 else f"{len(short)} rows are"
     start = f"{said} shorter than the header (the first is line {short[0] if short else 0})"
     return columns, (Note("W801", f"{start}; the missing cells are treated as empty."),) if short else ()
+
+
+def _are_titles(n_above: int, width: int, below: Sequence[list[str]]) -> bool:
+    """Whether the first rows, of at most this width, are titles: fewer than those below, which begin with names."""
+    numbers = [cell for cell in below[0] if re.match(r"\s*[+-]?[.,]?[0-9]", cell)]
+    filled = [len(row) for row in below if row]
+    return n_above < len(filled) and width < min(filled) and 2 * len(numbers) < len(below[0])
 
 
 # ---- files that know their columns --------------------------------------------------------------------------------

@@ -216,7 +216,7 @@ def test_failures_do_not_depend_on_what_is_fitted_beside():
         for part in (configurations, configurations[:1], configurations[1:])
     ]
     assert found[0] == found[1] + found[2]
-    assert found[0][0].message == "LinearSVC has none of predict_proba."
+    assert found[0][0].message.startswith("LinearSVC predicts no probabilities (predict_proba); wrap it in Calibrated")
 
 
 def test_a_failing_step_fails_all_that_share_it():

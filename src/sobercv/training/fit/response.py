@@ -63,7 +63,11 @@ def responses_of(problem: Problem, fitted: Any, X: Any, n: int, wanted: Wanted) 
         if NOTHING in alternatives and (method is None or is_spare):
             continue
         if method is None:
-            raise Unusable("no method", f"{type(fitted).__name__} has none of {', '.join(alternatives)}.")
+            lacks = f"has none of {', '.join(alternatives)}."
+            if alternatives == ("predict_proba",):
+                lacks = "predicts no probabilities (predict_proba); wrap it in CalibratedClassifierCV, or choose a "
+                lacks += "metric that needs none, such as roc_auc."
+            raise Unusable("no method", f"{type(fitted).__name__} {lacks}")
         if time_of(method) is not None:
             answers[method] = np.empty(n)  # all times are asked together, below
             continue
