@@ -153,7 +153,6 @@ def weights_of(sample_weight: Any, n: int) -> Array | None:
     return weights
 
 
-# ---- single numbers -------------------------------------------------------------------------------------------------
 def is_number(value: Any) -> bool:
     """Whether an argument is a number; a flag is none."""
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
@@ -175,7 +174,6 @@ def check_level(level: Any, name: str = "confidence_level", usual: float = 0.95,
     raise SoberError("E108", f"`{name}` must lie {where}; got {level!r}. Write {percent / 100:g} for {percent:g} %.")
 
 
-# ---- out again ------------------------------------------------------------------------------------------------------
 def frame_of(columns: Mapping[str, Any]) -> Any:
     """Make a data frame of columns; masked entries are missing ones."""
     try:

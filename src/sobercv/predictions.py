@@ -110,7 +110,6 @@ class Predictions:
                 columns |= {f"{name}_{label}": long[:, k] for k, label in enumerate(labels)}
         return frame_of(columns)
 
-    # ---- parts of the table --------------------------------------------------------------------------------------
     def take_rows(self, rows: Array) -> Predictions:
         """Keep these samples (indices or a mask)."""
         return self._cut(
@@ -143,7 +142,6 @@ class Predictions:
         axes = f"{self.n_samples} samples, {self.n_configurations} configurations, {self.n_repeats} repeats"
         return f"Predictions({axes}, {self.task}, {', '.join(self.responses) or 'no responses'})"
 
-    # ---- from outside --------------------------------------------------------------------------------------------
     @classmethod
     def build(
         cls,

@@ -35,7 +35,6 @@ app = typer.Typer(
 )
 
 
-# ---- options -------------------------------------------------------------------------------------------------------
 def argument(kind: Any, help: str) -> Any:
     """Describe a word of a command that is no option."""
     return Annotated[kind, typer.Argument(help=help, show_default=False)]
@@ -77,7 +76,6 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-# ---- what was typed, checked as far as that costs nothing -----------------------------------------------------------
 def _check_output(output: Path, run: Path, overwrite: bool, data: str | None) -> None:
     """Refuse a place that holds anything else than what may be written over: no file of the run, nor its table."""
     name = repr(str(output))
@@ -131,7 +129,6 @@ def _call(function: str, module: str, /, **given: Any) -> Any:
     return getattr(import_module(f".{module}", __package__), function)(given)
 
 
-# ---- the commands --------------------------------------------------------------------------------------------------
 def _add(function: str, module: str, help: str, *names: str, **own: Any) -> None:
     """Add a command with its options, keys of `OPTIONS` and its own: a function of a module of this package."""
     call: Any = partial(_call, function, module)

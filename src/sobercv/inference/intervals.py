@@ -22,7 +22,6 @@ from scipy import special
 
 from ..containers import Array
 
-# ---- constants -------------------------------------------------------------------------------------------------------
 #: A cross-validated score errs more than a bootstrap of its rows can show, because models share training rows and the
 #: refitted winner is one of many: so many times more in variance. Measured on real data (docs/evidence/intervals.md).
 CROSS_VALIDATED = 1.2
@@ -84,7 +83,6 @@ class Interval(ABC):
         """Lower and upper bound, each with this confidence."""
 
 
-# ---- percentiles -----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class Percentile(Interval):
     """Order statistics of the draws."""
@@ -111,7 +109,6 @@ class Percentile(Interval):
         return float(low), float(high)
 
 
-# ---- the calibrated interval -----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Calibrated(Interval):
     """The construction above, with all its numbers."""

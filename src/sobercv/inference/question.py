@@ -126,7 +126,6 @@ class Question:
                 given = getattr(self, option)
                 yield f"{self.procedure!r} works only with {option}={value!r}; got {given!r}. Leave it out."
 
-    # ---- what it comes to ----------------------------------------------------------------------------------------
     def for_target(self, y: Any) -> Question:
         """Settle the task of metrics that leave it open, by looking at the target."""
         settled = tuple(metric.for_target(y) for metric in self.metrics)

@@ -29,7 +29,6 @@ def _of_positive(part: Part, values: Array) -> Array:
     return values if part.positive == 1 else 1.0 - values
 
 
-# ---- shares at a threshold ------------------------------------------------------------------------------------------
 def share_at(
     share: Share, other: bool, at_cuts: AtCuts | None, *, threshold: float | None = None, pos_label: Any = None
 ) -> Metric:
@@ -47,7 +46,6 @@ def _labelled(part: Part, *, core: Any, threshold: float) -> Core:
     return core(replace(part, values=labels))
 
 
-# ---- net benefit and costs ------------------------------------------------------------------------------------------
 def _benefit(part: Part, values: Array, *, threshold: float) -> Array:
     said = _of_positive(part, values) >= threshold
     return np.where(said, np.where(part.y == part.positive, 1.0, -threshold / (1.0 - threshold)), 0.0)
@@ -78,7 +76,6 @@ def neg_cost(*, missed: float, alarm: float = 1.0, pos_label: Any = None) -> Met
     return pointwise("classification", partial(_cost, **costs), pos_label=pos_label, **declared, **_TWO)
 
 
-# ---- calibration ----------------------------------------------------------------------------------------------------
 def calibration(part: Part, *, slope: bool) -> Core:
     """A logistic regression of the truth on the logit of the probabilities, in every resample.
 

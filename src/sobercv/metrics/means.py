@@ -28,13 +28,11 @@ Constant = Callable[[Array], Array]
 _TOGETHER = 1 << 15  # losses computed at a time: what is written down on the way stays in the cache of a core
 
 
-# ---- what a single prediction costs: (part, values [C, N(, K)]) -> [C, N] --------------------------------------------
 def _hit(part: Part, values: Array) -> Array:
     """1 where the label is right."""
     return values == part.y
 
 
-# ---- probabilities and decision values; of two classes, those of the second ------------------------------------------
 def _log_loss(part: Part, values: Array) -> Array:
     """Minus the logarithm of the probability of what happened."""
     smallest = np.finfo(values.dtype).eps
@@ -59,7 +57,6 @@ def _among_first(part: Part, values: Array, *, k: int) -> Array:
     return ((values > true) | ((values == true) & later)).sum(axis=2) < k
 
 
-# ---- numbers --------------------------------------------------------------------------------------------------------
 def _squared(part: Part, values: Array) -> Array:
     return (part.y - values) ** 2
 
@@ -99,7 +96,6 @@ def _check_above(part: Part, low: float, values: Array, zero_counts: bool = Fals
             raise SoberError("E112", f"{part.metric} needs {what} {bound}; got {least:.4g}. Choose another metric.")
 
 
-# ---- means -----------------------------------------------------------------------------------------------------------
 def losses_of(part: Part, loss: Loss, exact: bool = False) -> Array:
     """Loss of every prediction [C, N]; flags where it can only be 0 or 1."""
     kind = np.float64 if part.values.dtype.kind == "f" else None  # losses of float32 are computed in double
@@ -143,7 +139,6 @@ def pointwise(
     return Metric(task=task, core=partial(mean, loss=loss, link=link, exact=exact), **usual | declared)
 
 
-# ---- how much of a loss is explained: 1 - (what is left) / (what the best constant guess would leave) ----------------
 def spread(part: Part, *, centred: bool) -> Core:
     """R2, and with the mean residual removed, explained variance; undefined where the truth does not vary."""
     # Centred once, so that sums of squares do not cancel; by the median, which one far-out value does not move.
@@ -209,7 +204,6 @@ def best_shares(part: Part, surprise: bool) -> Constant:
     return constant
 
 
-# ---- all of them ----------------------------------------------------------------------------------------------------
 _PROBABILITY = ("predict_proba",)
 _SHARE: dict[str, Any] = {"greater_is_better": True, "range": (0.0, 1.0), "exact": True}
 _regression = partial(pointwise, "regression")

@@ -82,7 +82,6 @@ def concordance(part: Part) -> Core:
     return scores
 
 
-# ---- inverse probability of censoring weighting ---------------------------------------------------------------------
 class Censoring:
     """The chance to be still observed, by Kaplan and Meier, in every resample.
 
@@ -131,7 +130,6 @@ def reweighted(part: Part, some: Callable[[Censoring, Array, Array | None], Arra
     return scores
 
 
-# ---- pairs ----------------------------------------------------------------------------------------------------------
 def unequal_pairs(part: Part, scans: SortedScans, pairs: Steps, power: int) -> Core:
     """Share of pairs ranked right, positives weighing by an inverse chance to be seen; `pairs` has all right."""
 
@@ -160,7 +158,6 @@ def area_at(part: Part, *, time: float) -> Core:
     return unequal_pairs(part, scans, pairs, power=1)
 
 
-# ---- probabilities --------------------------------------------------------------------------------------------------
 def brier(part: Part, *, times: Array) -> Core:
     """Squared distance of survival probabilities [N, C, T] to what is known at each time, as a mean over the times."""
     event, time = part.y["event"], part.y["time"]
@@ -184,7 +181,6 @@ def brier(part: Part, *, times: Array) -> Core:
     return reweighted(part, some)
 
 
-# ---- all of them ----------------------------------------------------------------------------------------------------
 def _time(name: str, value: Any) -> float:
     if not is_number(value) or not 0 < value < np.inf:
         raise SoberError("E108", f"`{name}` must be a time above 0, in the unit of the target; got {value!r}.")

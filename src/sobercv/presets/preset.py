@@ -166,7 +166,6 @@ def check_table(X: Any) -> int:
     return int(shape[0])
 
 
-# ---- cleaning: any table in, scaled numbers without gaps out, learnt inside each fold --------------------------------
 def make_cleaner(X: Any, seed: int = 0) -> Pipeline:
     """Make the cleaning step that suits a table.
 

@@ -114,7 +114,6 @@ def seconds(value: float | None) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-# ---- models and their parameters ------------------------------------------------------------------------------------
 #: What a model is called in a paper, by a part of its class's name; the first that fits.
 FAMILIES = {
     "Dummy": "a constant baseline", "NoRisk": "a constant baseline", "Boosting": "gradient boosting",
@@ -172,7 +171,6 @@ def in_words(params: Mapping[str, Any], short: Mapping[str, str], default: Any) 
     return f"{family_of(model)}{f' ({values})' if values else ''}, {columns}"
 
 
-# ---- text for Markdown and LaTeX: what comes from data is escaped ---------------------------------------------------
 _TEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u2013": "--", "\u00b2": "$^2$",

@@ -55,7 +55,6 @@ def row_losses(table: Predictions, question: Question) -> Array:
     return (high - scores) / (high - low)
 
 
-# ---- concentration inequalities -------------------------------------------------------------------------------------
 class HoeffdingDrop(_OnLosses):
     """Drop configurations whose interval by Hoeffding's inequality lies below that of the best.
 
@@ -99,7 +98,6 @@ class BernsteinDrop(HoeffdingDrop):
         return losses.std(axis=0) * np.sqrt(2 * log / n) + 3 * log / n
 
 
-# ---- cross-validation with confidence -------------------------------------------------------------------------------
 class ConfidenceDrop(_OnLosses):
     """Drop configurations for which it is refuted that no other is better.
 
@@ -148,7 +146,6 @@ def _refuted(losses: Array, j: int, draws: Array) -> float:
     return float(np.mean((draws @ standard / np.sqrt(n)).max(axis=1) >= observed))
 
 
-# ---- betting --------------------------------------------------------------------------------------------------------
 class BettingDrop(_OnLosses):
     """Drop configurations against which enough has been won by betting that the leader is better.
 

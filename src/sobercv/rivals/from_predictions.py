@@ -82,7 +82,6 @@ def _asked(protocol: str, y: Any, predictions: Any, metric: Any, options: dict[s
     return answer(partial(judged, protocol=protocol), y, predictions, metric, race=False, **options)
 
 
-# ---- the protocols ---------------------------------------------------------------------------------------------------
 #: What a protocol says of a table: for each metric (or for the first alone) a score, and of how many folds or draws it
 #: is the mean though they are undefined.
 Claims = list[tuple[float, int]]

@@ -104,7 +104,6 @@ class RunFolder:
     def __truediv__(self, name: str) -> Path:
         return self.path / name
 
-    # ---- the folder as a whole -------------------------------------------------------------------------------------
     def check_free(self, overwrite: bool = False) -> None:
         """Refuse a place that holds anything, unless a run there may be written over; change nothing."""
         inside = self._inside()
@@ -178,7 +177,6 @@ class RunFolder:
                 is_ordinary(self / name)
         return [name for name in found if name != LOCK and not PART.fullmatch(name)]
 
-    # ---- one file --------------------------------------------------------------------------------------------------
     def write(self, name: str, content: bytes | str | Callable[[BinaryIO], object] | None) -> None:
         """Write a file, all or nothing; None removes one of an earlier result."""
         if content is None:

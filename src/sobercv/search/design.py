@@ -103,7 +103,6 @@ def check(options: Options) -> None:
             raise SoberError("E114", problem)
 
 
-# ---- dropping --------------------------------------------------------------------------------------------------------
 def drop_rule(drop: Any, nothing_yet: Predictions, question: Question, can_drop: bool = True) -> DropRule | None:
     """Find the rule for this race, a copy of its own where it must remember; refuse what is none, or cannot serve."""
     is_known = drop is None or (isinstance(drop, str) and drop in ("auto", "bced"))
@@ -128,7 +127,6 @@ def drop_rule(drop: Any, nothing_yet: Predictions, question: Question, can_drop:
     return fresh
 
 
-# ---- the design ------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class Design:
     """What a search will do."""

@@ -24,7 +24,6 @@ from ..training.race import UNREACHED
 from .scoring import TRAINING
 
 
-# ---- what the race left ----------------------------------------------------------------------------------------------
 class FailedConfigurations(SoberWarning, FitFailedWarning):  # type: ignore[misc]
     """Some configurations failed: a warning of sober, and scikit-learn's `FitFailedWarning`."""
 
@@ -71,7 +70,6 @@ def incomplete(log: RaceLog, store: MemoryStore) -> Note:
     return note
 
 
-# ---- judging ---------------------------------------------------------------------------------------------------------
 def predictions_of(store: MemoryStore, finished: Array, dropped: Array) -> Predictions:
     """Predictions of the finished, and beside them of the dropped (bool [C]): one table for each set of splits run."""
     patterns = np.unique(store.done[dropped], axis=0)
@@ -111,7 +109,6 @@ def estimate_of(search: Any) -> Estimate:
     return estimate
 
 
-# ---- the table of all configurations ---------------------------------------------------------------------------------
 def cv_results(
     configurations: Sequence[Configuration],
     store: MemoryStore,
@@ -219,7 +216,6 @@ def ranks(scores: Array, log: RaceLog, unit: float) -> Array:
     return rank
 
 
-# ---- the final model -------------------------------------------------------------------------------------------------
 def trained(model: Any, X: Any, y: Any, **arguments: Any) -> Any:
     """Fit a model in place and return it; some return nothing from their own `fit`, and some have no target."""
     model.fit(X, *(() if y is None else (y,)), **arguments)

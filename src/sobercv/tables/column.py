@@ -34,7 +34,6 @@ _MINUS = "\u2212"  # longer than a hyphen
 _NOTHING = pa.scalar(None, pa.string())
 
 
-# ---- ways to write numbers -----------------------------------------------------------------------------------------
 class Marks(msgspec.Struct, frozen=True, omit_defaults=True):
     """One way to write numbers."""
 
@@ -102,7 +101,6 @@ def sides_of_limits(values: Any) -> Any:
     return above.astype(np.int64) - below.astype(np.int64)
 
 
-# ---- dates ---------------------------------------------------------------------------------------------------------
 #: Every format that a schema may name. Years of two digits are left alone: their century is unknown.
 FORMATS = [
     day + clock
@@ -129,7 +127,6 @@ def dates(text: Any, name: str) -> Any:
     return pd.to_datetime(pd.Series(text.to_pylist(), dtype=object), format=name, errors="coerce")
 
 
-# ---- the record ----------------------------------------------------------------------------------------------------
 class Column(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a column holds and how it is written."""
 
@@ -166,7 +163,6 @@ class Column(msgspec.Struct, frozen=True, omit_defaults=True):
         return "; ".join(filter(None, parts))
 
 
-# ---- recognised ----------------------------------------------------------------------------------------------------
 def readings(cells: Cells, name: str, role: Role) -> tuple[list[Column], list[str]]:
     """Return every way in which a whole column can be read, at least one, and which cells keep it from being amounts.
 
@@ -214,7 +210,6 @@ def readings(cells: Cells, name: str, role: Role) -> tuple[list[Column], list[st
     return [column], values.filter(pa.array(is_stray)).to_pylist() if has_strays else []
 
 
-# ---- converted -----------------------------------------------------------------------------------------------------
 #: Categories that skrub would take for gaps, such as "none" of a kind of pain, unless they are told to be categories.
 _WORDS_OF_SKRUB = frozenset(("none", "None", "null", "nan", "n/a", "?", "..."))
 

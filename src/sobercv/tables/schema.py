@@ -161,7 +161,6 @@ def _choose(cells: Cells, name: str, found: Sequence[Column], wanted: str | None
     raise SoberError("E808", text)
 
 
-# ---- notes: what is beyond doubt is silent ---------------------------------------------------------------------------
 def _inferred(
     cells: Cells, columns: Mapping[str, Column], strays: Mapping[str, list[str]],
     limits: Mapping[str, tuple[str, int]], unsure_dates: Sequence[str],

@@ -10,7 +10,6 @@ _HALVINGS = 40
 _ROUNDING = 1e-11  # what the sum of a likelihood may lose, relative to itself
 
 
-# ---- mixes ----------------------------------------------------------------------------------------------------------
 # With products of errors G [C, C], a mix with weights w (none negative, sum 1) has the squared error w'Gw.
 @compiled
 def greedy_mix(products, size, weights):
@@ -72,7 +71,6 @@ def least_squares_mix(products, most_steps, weights):
             slope[c] += move * (products[low, c] - products[high, c])
 
 
-# ---- lines ----------------------------------------------------------------------------------------------------------
 @compiled
 def logistic_lines(x, y, weight, counts, configuration, resample, slope, out):
     """Fit log odds of y = out[k, 0] + out[k, 1] x for x[configuration[k]] in resample[k].
