@@ -405,7 +405,7 @@ def test_a_row_of_means_is_no_fold(name, shape):
     assert found.n_folds == 10
     assert found.draws == pytest.approx(sobercv.correct(WIDE).draws, abs=1e-12)
     assert any(note.code == "W204" and repr(name) in note.text for note in found.notes)
-    with pytest.raises(SoberError, match=f"'{name}' is no configuration"):
+    with pytest.raises(SoberError, match=f"'{name}' is not a configuration"):
         sobercv.correct(WIDE.assign(**{name: WIDE.mean(axis=1)}))
 
 
