@@ -174,26 +174,29 @@ class _Walk:
         problem, split, model, key, columns = self.problem, self.split, step, None, None
         responses: Mapping[str, Array]
         answers: Mapping[str, float] = {}
+        held_out: Callable[[], Any]
         try:
             with self.clock("fit"):
                 arguments = problem.fit_arguments(split.train, name)
                 if rows is None:
                     model = build(self.experiment.estimator, task.configuration.params)
                     columns = split.train if problem.is_pairwise_for(model) else None
-                    rows = [take(problem.X, side, columns) for side in (split.train, split.test)]
+                    train = take(problem.X, split.train, columns)
+                    held_out = partial(take, problem.X, split.test, columns)  # after the fit: it may be large
                 else:
-                    key = _model_key(model, rows[0], self.has_rivals)
+                    train, held_out = rows[0], lambda: rows[1]
+                    key = _model_key(model, train, self.has_rivals)
                 responses = {name: values.copy() for name, values in self.known.get((digest, key), {}).items()}
                 if not responses:
                     y, grown = take(problem.y, split.train), None
                     if self.can_grow and not arguments:
-                        grown = self.forests.grown(model, rows[0], y, lambda: rows[1])  # it answers for these rows
+                        grown = self.forests.grown(model, train, y, held_out)  # it answers for these rows
                     if grown is None:
-                        model.fit(rows[0], *(() if y is None else (y,)), **arguments)
+                        model.fit(train, *(() if y is None else (y,)), **arguments)
                     model = model if grown is None else grown
             with self.clock("predict"):
                 if not responses:
-                    responses = responses_of(problem, model, rows[1], len(split.test), self.experiment.wanted)
+                    responses = responses_of(problem, model, held_out(), len(split.test), self.experiment.wanted)
                     if self.experiment.asks is not None:
                         answers = self.answers(model, self.experiment.asks, columns)
                     if key is not None:
