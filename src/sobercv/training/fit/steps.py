@@ -194,6 +194,7 @@ class _Walk:
                     if grown is None:
                         model.fit(train, *(() if y is None else (y,)), **arguments)
                     model = model if grown is None else grown
+            del train  # its memory is free for the rows held out
             with self.clock("predict"):
                 if not responses:
                     responses = responses_of(problem, model, held_out(), len(split.test), self.experiment.wanted)
