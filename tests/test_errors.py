@@ -61,7 +61,7 @@ BAD = [
     ("too many axes", bbc(Y, P[..., None, None, None], "roc_auc"), "E101", r"5 axes"),
     ("no axis", bbc(Y, 0.5, "roc_auc"), "E101", r"0 axes"),
     *(
-        (f"{metric} of three classes without their axis", bbc(Y3, P, metric), "E101", r"3 classes.*\[N, C, R, 3\]")
+        (f"{metric} of three classes without their axis", bbc(Y3, P, metric), "E101", r"3 classes.*\[N, C, 3\]")
         for metric in ("top_k_accuracy", "neg_log_loss", "neg_brier_score", "roc_auc_ovr")
     ),
     ("no configuration", bbc(Y, P[:, :0], "roc_auc"), "E101", r"no configuration"),
@@ -72,15 +72,40 @@ BAD = [
     ("arrays of different shapes", bbc(Y, {"predict": L, "predict_proba": P[:, :3]}, "accuracy"), "E101", r"different"),
     ("counts for other rows", bbc(Y, P, "roc_auc", counts=np.ones((9, 7), int)), "E101", r"7"),
     ("counts for more rows", bbc(Y, P, "roc_auc", counts=np.ones((9, N + 3), int)), "E101", r"43"),
-    ("NaN", bbc(Y, spoiled(P, np.nan), "roc_auc"), "E102", r"1 value"),
-    ("infinite", bbc(T, spoiled(G, np.inf), "r2"), "E102", r"1 value"),
+    ("NaN", bbc(Y, spoiled(P, np.nan), "roc_auc"), "E102", r"1 in all"),
+    ("infinite", bbc(T, spoiled(G, np.inf), "r2"), "E102", r"1 in all"),
     ("text for numbers", bbc(T, spoiled(G, "high"), "r2"), "E102", r"high"),
     ("dates for numbers", bbc(T, G.astype("M8[s]"), "r2"), "E102", r"1970"),
     ("complex numbers", bbc(T, G + 0j, "r2"), "E102", r"0j"),
     ("flags for numbers", bbc(T, G > 0, "r2"), "E102", r"got (True|False)\."),
     ("a flag among numbers", bbc(T, np.array([[True, 0.5]] * N, object), "r2"), "E102", r"got True\."),
-    ("one class", bbc(np.ones(N), P, "roc_auc"), "E116", r"(one|1|two|2)"),
-    ("one class for accuracy's sister", bbc(np.zeros(N, int), np.zeros((N, 2), int), "balanced_accuracy"), "E116", r""),
+    ("one model's probabilities of three classes", bbc(Y3, P, "accuracy"), "E101", r"P\[:, None, :\]"),
+    (
+        "scores of three classes read as repeats",
+        bbc(Y3, np.arange(N * 6.0).reshape(N, 2, 3), "roc_auc_ovr"),
+        "E101",
+        r"1, 3\]",
+    ),
+    ("the name of a column as groups", bbc(Y, P, "roc_auc", groups="patient"), "E101", r"groups=table\['patient'\]"),
+    (
+        "a selection by its name",
+        bbc(Y, P, "roc_auc", select="greedy_ensemble"),
+        "E122",
+        r"sobercv\.greedy_ensemble\(\)",
+    ),
+    (
+        "a selection that was not called",
+        bbc(Y, P, "roc_auc", select=sobercv.best_with_threshold),
+        "E122",
+        r"best_with_threshold\(\)",
+    ),
+    ("one class", bbc(np.ones(N), P, "roc_auc"), "E112", r"single class"),
+    (
+        "one class for accuracy's sister",
+        bbc(np.zeros(N, int), np.zeros((N, 2), int), "balanced_accuracy"),
+        "E112",
+        r"single class",
+    ),
     ("three classes for a binary metric", bbc(Y3, Y3[:, None] * np.ones((1, 2), int), "f1"), "E116", r"3|f1_macro"),
     ("probability above one", bbc(Y, spoiled(P, 1.5), "neg_log_loss"), "E102", r"1\.5"),
     ("probability below zero", bbc(Y, spoiled(P, -0.5), "neg_brier_score"), "E102", r"-0\.5"),

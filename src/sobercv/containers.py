@@ -5,6 +5,7 @@ What the values mean is for `targets` and `responses`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any
@@ -24,7 +25,10 @@ def as_array(values: Any, name: str) -> tuple[Array, Array | None]:
     """Convert any container to a numpy array, and the mask of what is there; None when nothing is masked."""
     present = None
     if isinstance(values, (str, bytes, PathLike)):
-        raise SoberError("E101", f"`{name}` must be an array; got {values!r}. Read it: pandas.read_parquet(path).")
+        advice = "Read it: pandas.read_parquet(path)."
+        if isinstance(values, str) and not os.path.splitext(values)[1]:  # the name of a column
+            advice = f"Pass the column itself: {name}=table[{values!r}]."
+        raise SoberError("E101", f"`{name}` must be an array; got {values!r}. {advice}")
     if isinstance(values, np.ma.MaskedArray):
         present = ~np.ma.getmaskarray(values)
         values = values.data

@@ -77,7 +77,7 @@ def read_response(name: str, array: Array, seen: Array, target: Target, response
             if codes is not None:
                 return "predict", codes
             low, high = bounds(_seen(array, seen)) if array.dtype.kind == "f" else (-1.0, -1.0)
-            if name or target.n_classes != 2 or not 0.0 <= low <= high <= 1.0:
+            if name or not 0.0 <= low <= high <= 1.0:
                 shown = ", ".join(repr(c) for c in target.classes[:5].tolist()) + ", ..." * (target.n_classes > 5)
                 allowed, advice = ", or probabilities between 0 and 1", "Check the encoding of the labels."
                 if name:
@@ -86,9 +86,16 @@ def read_response(name: str, array: Array, seen: Array, target: Target, response
                     "E110", f"`predictions` must hold labels of `y` ({shown}){allowed}; got something else. {advice}"
                 )
             name = "predict_proba"
-        if target.n_classes > 2:
-            shape = f"[N, C, R, {target.n_classes}], with R = 1 for a single cross-validation"
-            raise SoberError("E101", f"Scores of {target.n_classes} classes need an axis of classes. Pass {shape}.")
+        if (k := target.n_classes) > 2:
+            said = f"Scores of {k} classes need an axis of classes: [N, C, {k}]; of a single model, P[:, None, :]."
+            if array.shape[2] == k:
+                said = (
+                    f"The last axis of `predictions` was read as {k} repeats, since its values do not add up to 1. "
+                    f"Pass probabilities; scores of {k} classes as [N, C, 1, {k}]."
+                )
+            elif not name:
+                said += " If they are labels, name a metric of labels, such as balanced_accuracy."
+            raise SoberError("E101", said)
     flags = target.classes is not None and array.dtype.kind == "b"  # such as P > 0.5
     tensor = array.astype(np.float64) if flags else as_numbers(array, "predictions")
     looked_at = _seen(tensor, seen)
@@ -103,9 +110,9 @@ def read_response(name: str, array: Array, seen: Array, target: Target, response
     if not np.isfinite((low, high)).all():
         raise SoberError(
             "E102",
-            f"`predictions` holds {int((~np.isfinite(looked_at)).sum())} values that are NaN or infinite. Mark what is "
-            "missing with a masked array; leave out configurations that failed. For pruned trials, pass `folds=` as "
-            "well.",
+            f"`predictions` holds NaN or infinite values ({int((~np.isfinite(looked_at)).sum())} in all). Leave out "
+            "those samples, or the configurations that failed. Where whole repeats are missing, pass a masked array; "
+            "for pruned trials, pass `folds=`.",
         )
     if name == "predict_proba" or name.startswith(_SURVIVAL_AT):
         problem = why_impossible(looked_at, tensor.ndim == 4)

@@ -102,7 +102,7 @@ BAD = [
     ("a metric of classes for numbers", search(Ridge(), {}, scoring="f1"), "E116", r"f1.*classification"),
     ("a survival metric for classes", search(scoring="concordance_index"), "E116", r"concordance_index"),
     ("a binary metric for three classes", search(GaussianNB(), {}, *IRIS, scoring="roc_auc"), "E116", r"roc_auc_ovr"),
-    ("one class", search(y=np.zeros(N, int), scoring="roc_auc"), "E116", r"roc_auc"),
+    ("one class", search(y=np.zeros(N, int), scoring="roc_auc"), "E112", r"single class"),
     ("refit gives no number", search(refit=lambda results: "best"), "E117", r"not an integer, but 'best'"),
     ("refit gives a number too large", search(refit=lambda results: 1000), "E117", r"1000.*out of range"),
     ("refit a number", search(refit=3), "E123", r"refit.*3"),

@@ -199,7 +199,8 @@ def _judged(table: Table, selection: Selection | None = None) -> Estimate:
         missing = [c for c in wanted.tolist() if c not in table.configurations]
         if missing or not len(wanted):
             what = f"no configuration {missing[0]!r}" if missing else "none in an empty list"
-            raise SoberError("E122", f"A selection names configurations; there is {what}. Write range(10).")
+            known = f"They are numbered from {table.configurations[0]} to {table.configurations[-1]}."
+            raise SoberError("E122", f"A selection names configurations by their numbers; there is {what}. {known}")
         members = np.isin(table.configurations, wanted)
         if question.procedure is None:
             table = table.asking(replace(question, select=best), members)

@@ -340,20 +340,31 @@ class Estimate:
 class Estimates(dict[str, Estimate]):
     """Estimates of one winner by several metrics; the first metric selected it. Shown as a table."""
 
+    def _rows(self) -> list[tuple[str, ...]]:
+        """The table as text, with its heads."""
+        rows: list[tuple[str, ...]] = [("metric", "claimed", "honest", "interval")]
+        for one in self.values():
+            interval = "" if one.interval is None else "[{:.4f}, {:.4f}]".format(*one.interval)
+            rows.append((one.title, f"{one.naive:.4f}", f"{one.value:.4f}", interval))
+        return rows
+
+    def _remarks(self) -> list[str]:
+        """The winner, and the notes of all metrics, each once."""
+        notes = dict.fromkeys(note.text for one in self.values() for note in one.notes)
+        return [f"winner  {next(iter(self.values()))._winner()}", *(f"note: {note}" for note in notes)]
+
     def __str__(self) -> str:
-        rows = [("metric", "claimed", "honest", "interval")]
-        for name, one in self.items():
-            low, high = one.interval or (float("nan"), float("nan"))
-            rows.append((name, f"{one.naive:.4f}", f"{one.value:.4f}", f"[{low:.4f}, {high:.4f}]"))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-        notes = dict.fromkeys(str(note) for one in self.values() for note in one.notes)
-        winner = next(iter(self.values()))._winner()
-        return "\n".join(
-            [*(line.rstrip() for line in lines), f"winner  {winner}", *(f"note: {note}" for note in notes)]
-        )
+        widths = [max(map(len, column)) for column in zip(*self._rows(), strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in self._rows()]
+        return "\n".join([*lines, *self._remarks()])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        lines = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self._rows()]
+        head, *body = (f"<tr>{line}</tr>" for line in lines)
+        remarks = "".join(f"<p>{escape(text)}</p>" for text in self._remarks())
+        return f"<table><thead>{head.replace('td>', 'th>')}</thead><tbody>{''.join(body)}</tbody></table>{remarks}"
 
     def report(self, path: Any, *, title: str | None = None, command: str | None = None) -> Any:
         """Write a report of these estimates: one HTML file that works offline, its tables, or JSON.

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 FEW = 20  # samples or groups
 MANY_UNDEFINED = 0.05
-INCOMPLETE = Note("W601", "The cross-validation is incomplete: only samples that have predictions were used.")
+INCOMPLETE = Note(
+    "W601", "Some samples lack predictions (the run was stopped, or the splits leave them out) and were not used."
+)
 
 
 def warned(code: str, text: str) -> Note:

@@ -28,6 +28,8 @@ ALLOWED: dict[str, Collection[str]] = {
     "by": ("sample", "fold"),
     "interval": INTERVALS,
 }
+#: What `select=` takes when it is called.
+_TO_CALL = ("simplest_within", "best_with_threshold", "greedy_ensemble", "stacked_ensemble", "average_of_best")
 #: What a procedure goes with: all else has no meaning, or has not been tested, where more than a column is selected.
 _WITH_PROCEDURE = {"aggregate": "pooled", "by": "sample"}
 
@@ -90,9 +92,13 @@ class Question:
             if getattr(self, name) not in values:
                 allowed = " or ".join(f'"{value}"' for value in values)
                 raise SoberError("E122", f"`{name}` must be {allowed}; got {getattr(self, name)!r}.")
-        if not callable(self.select):
-            known = '"best", simplest_within(...) or a callable'
-            raise SoberError("E122", f'`select` must be {known}; got {self.select!r}. Write select="best".')
+        if isinstance(self.select, type) or not callable(self.select):
+            advice = 'Write select="best".'
+            given = getattr(self.select, "__name__", self.select)
+            if given in _TO_CALL:  # named or passed, but not called
+                advice = f"Write select=sobercv.{given}()."
+            known = '"best", simplest_within(...), best_with_threshold(), an ensemble or a callable'
+            raise SoberError("E122", f"`select` must be {known}; got {given!r}. {advice}")
         whole_number("n_bootstraps", self.n_bootstraps, " Write 1000.")
         check_level(self.level)
         for problem in self._problems():

@@ -21,7 +21,7 @@ from ..metrics import blocks
 from ..predictions import Predictions
 from ..threads import one_blas_thread
 from . import notes
-from .estimate import Estimate
+from .estimate import Estimate, Estimates
 from .question import Question
 from .selection import apply
 from .units import Units, checked_counts
@@ -317,7 +317,7 @@ def answer(judge: Callable[[Table], dict[str, Estimate]], y: Any, predictions: A
             metric: replace(one, winner_name=names[one.winner], decision=one.decision and one.decision.named(names))
             for metric, one in found.items()
         }
-    return found if question.several else next(iter(found.values()))
+    return Estimates(found) if question.several else next(iter(found.values()))
 
 
 # ---- arithmetic ------------------------------------------------------------------------------------------------------

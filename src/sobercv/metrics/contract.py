@@ -273,6 +273,11 @@ class Metric:
             problem = f"{name} needs numbers; the classes are {labels[:3]}. Choose another metric."
         elif self.task not in (None, target.task):
             problem = f"{name} is a metric for {self.task}; the target is for {target.task}. Choose another."
+        elif k == 1:
+            code, problem = (
+                "E112",
+                f"`y` holds a single class, {labels[0]!r}, so there is nothing to predict. Check `y`.",
+            )
         elif k < self.min_classes:
             problem = f"{name} needs at least {self.min_classes} classes in `y`; got {k}. Check `y`, or use accuracy."
         elif self.max_classes is not None and k > self.max_classes:

@@ -16,7 +16,7 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from .. import seeds
 from ..errors import Note, SoberError, also
-from ..inference import Estimate
+from ..inference import Estimate, Estimates
 from ..inference.bootstrap import corrected
 from ..inference.instability import missed, widened
 from ..inference.intervals import Calibrated
@@ -83,7 +83,7 @@ class Search(FittedSearch):
             results.report_failures(log, configurations)
         estimates = self._judge(made, store, log, configurations)
         self.pair_models_ = self._train_pairs(made, experiment, store, estimates)
-        self.estimate_ = estimates if self.question_.several else next(iter(estimates.values()))
+        self.estimate_ = Estimates(estimates) if self.question_.several else next(iter(estimates.values()))
         if self.refit:
             self.train_final_model(problem.X, problem.y, **problem.fit_arguments(np.arange(problem.n_samples)))
         return self
@@ -299,7 +299,7 @@ class BBCSearchCV(Search):
 
     Attributes
     ----------
-    estimate_ : Estimate, or dict of them
+    estimate_ : Estimate, or Estimates, a dict of them by name
         The honest score. This is the number to report.
     best_estimator_ : estimator
         The winner, trained on all data.
