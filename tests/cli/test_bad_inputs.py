@@ -146,6 +146,8 @@ BAD = [
     ),
     ("no rows to predict", {"run/settings.json": BEGUN}, ("predict", "run", "d.csv"), "no file 'd.csv'"),
     ("a run into a full folder", {"d.csv": GOOD, "run/x": "x"}, FIT, "not empty"),
+    ("two groups", {"d.csv": GOOD}, ("check", "d.csv", "-t", "y", "--group", "a", "--group", "b"), "was given 2 times"),
+    ("a table for a run", {"d.csv": GOOD}, ("predict", "d.csv", "run"), "folder of a run first"),
     ("a run into a file", {"d.csv": GOOD}, ("fit", "d.csv", "--target", "y", "-o", "d.csv"), "is a file"),
     ("a run over a run", {"d.csv": GOOD, "run/settings.json": "{}"}, FIT, "--overwrite"),
     # ---- other tools

@@ -61,7 +61,15 @@ def test_a_subgroup_of_one_class_has_no_score_and_is_not_drawn(search):
     section = subgroup_section(found, "x", labels, held_out=False)
     assert [name.split(" (")[0] for name in section.charts[0].y_names] == ["a", "b"]
     assert section.tables[0].rows[3][3] == "\u2013"
-    assert "Two values do not show" in section.tables[0].sentence
+    held_out = subgroup_section(found, "x", labels, held_out=True)
+    assert "Two values do not show" in held_out.tables[0].sentence
+
+
+def test_values_that_models_were_trained_on_tell_nothing_of_a_new_one(search):
+    found, centre, _ = search
+    section = subgroup_section(found, "hospital", centre, held_out=False)
+    assert "a new one" not in section.charts[0].y_names
+    assert "prediction interval" not in section.tables[0].sentence
 
 
 def test_an_interval_of_few_groups_is_no_narrower_than_one_of_rows(search):

@@ -52,7 +52,7 @@ def _of_the_table(each: Any, hint: Any) -> Any:
     about, kinds = each.metadata, {*(get_args(hint) or [hint])} - {type(None)}
     name, more = f"--{each.name.replace('_', '-')}", dict[str, Any]()
     as_typed: Any = str | None
-    if isinstance(each.default, tuple):
+    if isinstance(each.default, tuple) or each.name in ONE_COLUMN:
         as_typed, more = list[str] | None, {"metavar": "<str>"}
     elif each.name == "output":
         as_typed = Path | None
@@ -65,6 +65,8 @@ def _of_the_table(each: Any, hint: Any) -> Any:
     return option(as_typed, about["panel"], about["help"], name, *about["short"], words=words, **more)
 
 
+#: Options that name one column: a second value must not replace the first in silence.
+ONE_COLUMN = ("target", "time", "event", "id", "group", "weight")
 HINTS = {**get_type_hints(Settings), **get_type_hints(Output)}
 #: Every option and argument that more than one command takes, by the name of its parameter.
 OPTIONS: dict[str, Any] = {
@@ -96,6 +98,12 @@ def _call(function: str, module: str, /, **given: Any) -> Any:
 
     Returns the exit code; None where the command is done.
     """
+    for name in ONE_COLUMN:
+        if columns := given.get(name):
+            if len(columns) > 1:
+                text = f"--{name} was given {len(columns)} times ({', '.join(map(repr, columns))}). Name one column."
+                raise SoberError("E808", text)
+            given[name] = columns[0]
     found = checked({  # --no-header was typed where it is false, other switches were not
         name: str(value) if isinstance(value, Path) else value for name, value in given.items()
         if name in TYPES and value is not None and value != [] and (value is not False or name == "header")

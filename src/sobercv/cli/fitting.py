@@ -54,18 +54,18 @@ def resume(given: dict[str, Any]) -> int:
             )
         with screen.waiting("reading and checking the table"):
             prepared = prepare(settings, before.sha256)
-        return _run(screen, given, begin(folder, prepared), _is_complete(folder, settings))
+        try:
+            result = RunRecord.read(folder)
+        except SoberError:  # there is none, or a damaged one
+            result = None
+        return _run(screen, given, begin(folder, prepared), result)
 
 
 extend = resume
 
 
-def _is_complete(folder: RunFolder, settings: Settings) -> bool:
-    """Return whether the folder has a finished result and every fit of it, made by the versions installed here."""
-    try:
-        record = RunRecord.read(folder)
-    except SoberError:  # there is no result, or a damaged one
-        return False
+def _is_complete(folder: RunFolder, settings: Settings, record: RunRecord) -> bool:
+    """Return whether a result is finished and the folder has every fit of it, made by the versions installed here."""
     is_same = record.settings.repeats == settings.repeats and record.versions == versions()
     return is_same and record.stopped == "finished" and (folder / "run.sqlite").exists()
 
@@ -97,13 +97,13 @@ def report(given: dict[str, Any]) -> None:
         screen.say(f"Written: {output}")
 
 
-def _run(screen: Screen, given: dict[str, Any], prepared: Prepared, is_complete: bool = False) -> int:
-    """Train and judge; `is_complete`: every fit is in the folder, so that there is no progress to show."""
+def _run(screen: Screen, given: dict[str, Any], prepared: Prepared, before: RunRecord | None = None) -> int:
+    """Train and judge; `before` is the result that the folder holds."""
     planned, folder = prepared.plan, given["folder"]
     listeners: list[Any] = []
     if screen.talks:
         screen.notes(f for f in prepared.findings if f.severity != "suggestion")
-    if is_complete:
+    if before is not None and _is_complete(folder, prepared.settings, before):  # so there is no progress to show
         screen.say("The run is complete; writing the report again.")
     elif screen.talks:
         size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.preset.n_configurations, 'configuration')}"
@@ -120,7 +120,7 @@ def _run(screen: Screen, given: dict[str, Any], prepared: Prepared, is_complete:
     how_much = "none" if given["no_report"] else "fast" if given["fast"] else "full"
     try:
         deadline = Deadline(prepared.settings.max_time, BEGAN)
-        results = execute(prepared, folder, deadline, how_much, listeners, screen.phase)
+        results = execute(prepared, folder, deadline, how_much, listeners, screen.phase, before)
     except KeyboardInterrupt as interrupt:
         number, word = signal_of(interrupt)
         tell(f"{word}; every finished fit is saved. Continue with: sober resume {folder.path}")
@@ -135,7 +135,11 @@ def _run(screen: Screen, given: dict[str, Any], prepared: Prepared, is_complete:
         return BAD if error.code == "E604" else 128 + number
     finally:
         screen.status.stop()
-    show(screen, results, folder)
+    if before is not None and before.knows_more_than(results):
+        show(screen, before, folder)
+        screen.say("Stopped too early to replace the earlier result, which was kept and is shown here.", "yellow")
+    else:
+        show(screen, results, folder)
     if results.stopped == "finished":
         return DONE
     is_late = results.stopped == "max_seconds"

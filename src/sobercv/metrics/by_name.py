@@ -129,7 +129,8 @@ def _other(name: str) -> Metric:
     close = difflib.get_close_matches(written, sorted(known), n=3, cutoff=0.6)
     close += [full for full in (f"neg_{name}", f"neg_mean_{name}") if full in known and full not in close]
     short = {
-        "auc": "roc_auc", "mse": "neg_mean_squared_error", "rmse": "neg_root_mean_squared_error",
+        **dict.fromkeys(("auc", "auroc", "auc_roc", "rocauc"), "roc_auc"),
+        "mse": "neg_mean_squared_error", "rmse": "neg_root_mean_squared_error",
         "mae": "neg_mean_absolute_error", "cindex": "concordance_index", "c_index": "concordance_index",
         "mcc": "matthews_corrcoef", "logloss": "neg_log_loss", "brier": "neg_brier_score",
     }  # fmt: skip

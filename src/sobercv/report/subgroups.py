@@ -115,7 +115,8 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
     if len(scored) < 2:
         return None
     digits = digits_for([v for s in scored for v in (s.score, s.low, s.high) if v is not None])
-    spread = _spread(scored, estimates[0], question.first) if len(scored) > 2 else None
+    # Only models that never saw a value can tell what they would score in a new one.
+    spread = _spread(scored, estimates[0], question.first) if held_out and len(scored) > 2 else None
     column, first, *others = clean(column, 40), *(metric_label(e.metric, e.positive) for e in estimates)
     name = f"by-{'-'.join(column.lower().split())}"
     title = f"Each {column} held out" if held_out else f"Scores by {column}"
@@ -145,19 +146,20 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
     k, ends = len(scored), [s.score for s in scored if s.score is not None]
     told = f"{first} ranges from {number(min(ends), digits)} to {number(max(ends), digits)} over {k} values of {column}"
     told += ", each predicted by models that were trained without it." if held_out else "."
-    if spread is None:
-        told += " Two values do not show how much others would differ."
-    else:
+    if spread is not None:
+        differ = f"they differ by a standard deviation of {number(spread.between, digits)}"
+        told += f" Beyond chance, {differ if spread.between > 0 else 'no difference was detected'}. In a new one, "
         told += (
-            f" Beyond chance, they differ by a standard deviation of {number(spread.between, digits)}. In a new one, "
             f"{within(first)} is expected between {number(spread.low, digits)} and {number(spread.high, digits)} "
             f"({100 * level:g} % prediction interval, corrected for the selection)."
         )
-    if k < FEW_GROUPS and held_out and spread is not None:
+    elif held_out:
+        told += " Two values do not show how much others would differ."
+    if k < FEW_GROUPS and spread is not None:
         told += (
             f" {count(k, 'value')} of {column} can show whether the model fails in one of them; they cannot show how "
-            "much it varies between many: the interval for a new one is wide because so few were seen. Only more "
-            "values make it narrower; more rows of each do not."
+            "much it varies between many: the interval for a new one rests on these few. Only more values make it "
+            "more certain; more rows of each do not."
         )
     return Section(name, title, (forest,), (Table(name, title, tuple(rows), told),))
 

@@ -96,11 +96,13 @@ def execute(
     report: str = "full",
     on_event: Any = None,
     on_phase: Callable[[str], object] = lambda words: None,
+    before: RunRecord | None = None,
 ) -> RunRecord:
     """Train, judge, train the final model, and write everything down; the folder is locked.
 
     `report`: "full", "fast" (without charts and the importance of columns) or "none". `on_event`: listeners of the
-    race; `on_phase` is called with what begins after it.
+    race; `on_phase` is called with what begins after it. `before`: an earlier result of the same run, which stays if it
+    knows more than the new one: the record that is returned is that of what stopped, written or not.
     """
     import pyarrow.parquet as parquet
 
@@ -116,6 +118,8 @@ def execute(
     notes += [note for note in summary.notes if note.code in AFTER_THE_RUN]
     on_phase("writing the files")
     record = record_of(search, prepared, summary, notes)
+    if before is not None and before.knows_more_than(record):
+        return record
     folder.write(FILE, partial(parquet.write_table, long_table(search.predictions_, prepared.data.rows)))
     # What is not written now is removed: it belongs to an earlier result.
     folder.write(model.MODEL, model.packed(search.best_estimator_) if record.model else None)

@@ -106,7 +106,7 @@ class RunFolder:
 
     def check_free(self, overwrite: bool = False) -> None:
         """Refuse a place that holds anything, unless a run there may be written over; change nothing."""
-        inside = self._inside()
+        inside = self._inside("Name a folder with -o.")
         if inside and SETTINGS not in inside:
             raise SoberError("E809", f"{str(self.path)!r} is not empty and holds no run. Name another folder with -o.")
         if inside and not overwrite:
@@ -141,7 +141,7 @@ class RunFolder:
 
     def check(self) -> RunFolder:
         """Refuse what is no folder of a run."""
-        inside = self._inside()
+        inside = self._inside("Name the folder of a run first, then the other arguments.")
         if not inside and not self.path.is_dir():
             hint = f"Create one with: sober fit ... -o {self.path}"
             if alike := difflib.get_close_matches(self.path.name, self._runs_beside(), 1):
@@ -159,13 +159,16 @@ class RunFolder:
         except OSError:  # a folder that is not there, or not ours to read
             return []
 
-    def _inside(self) -> list[str]:
-        """List what is in the folder, without traces of killed processes; refuse links and devices among its files."""
+    def _inside(self, advice: str) -> list[str]:
+        """List what is in the folder, without traces of killed processes; refuse links and devices among its files.
+
+        A file in its place is refused with an advice.
+        """
         if os.path.islink(self.path):
             real = os.path.realpath(self.path)
             raise SoberError("E809", f"{str(self.path)!r} is a link to {real!r}. Name that folder itself.")
         if os.path.exists(self.path) and not os.path.isdir(self.path):
-            raise SoberError("E809", f"{str(self.path)!r} is a file. Name a folder with -o.")
+            raise SoberError("E809", f"{str(self.path)!r} is a file. {advice}")
         try:
             found = os.listdir(self.path)
         except FileNotFoundError:

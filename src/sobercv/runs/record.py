@@ -82,6 +82,12 @@ class RunRecord:
         if not self.summary.scores:
             raise ValueError("`summary` has no score")
 
+    def knows_more_than(self, other: RunRecord) -> bool:
+        """Whether replacing this result of the same data by the other one would lose something."""
+        of_both = self.settings.repeats == other.settings.repeats
+        mine, theirs = ((r.n_judged, of_both and r.is_complete, r.model is not None) for r in (self, other))
+        return mine > theirs
+
     @property
     def models_included(self) -> str:
         """Say which models `n_fits` counts beside those of the cross-validation."""
