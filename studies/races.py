@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from sobercv import Predictions
+from sobercv import BootstrapDrop, Predictions
 from sobercv.inference import DropVerdict, Question
 from sobercv.inference.selection import apply
 from sobercv.rivals.drop_rules import row_losses
@@ -58,6 +58,11 @@ def outcome(survivors: Predictions, dropped: list[Predictions], running: list[in
 
 
 # ---- races in rounds ----
+def papers_rule(guard: int = 0) -> BootstrapDrop:
+    """The paper's rule as we read it: drop what is strictly worse; from so many predictions on (its advice: 50)."""
+    return BootstrapDrop(threshold=0.99, min_predictions=guard, n_bootstraps=1000)
+
+
 LEVEL = 0.05
 #: Scores of folds [K, C] -> which stay, None for all; and the best.
 FoldTest = Callable[[Array], tuple[Array | None, int]]

@@ -13,7 +13,7 @@ from sobercv.inference import Question
 from sobercv.testing import simulate
 
 from .harness import Mean, Page, Part, Row, Rows, all_of, bias, grouped, panels, read_results
-from .races import replay
+from .races import papers_rule, replay
 
 SAMPLES = (20, 40, 60, 80, 100, 500, 1000)
 CONFIGURATIONS = (50, 100, 200, 300, 500, 1000, 2000)
@@ -22,8 +22,6 @@ LEVELS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99)
 FOLDS, BOOTSTRAPS, REPETITIONS = 10, 1000, 500
 PROTOCOLS = ("naive", "tt", "ncv", "bbc", "bced", "bbc-f", "632+")
 WITH_INTERVAL = ("bbc", "bced", "bbc-f", "632+")
-#: The paper simulates dropping after every fold, without the guard of 50 predictions.
-UNGUARDED = sobercv.BootstrapDrop(threshold=0.99, min_predictions=0, n_bootstraps=BOOTSTRAPS)
 #: Index, samples, configurations, and the distribution of true accuracies.
 SETTINGS = [
     (i, *setting) for i, setting in enumerate((n, c, a, b) for a, b in BETAS for n in SAMPLES for c in CONFIGURATIONS)
@@ -37,7 +35,7 @@ def one_table(index: int, n: int, c: int, a: int, b: int, repetition: int) -> Ro
     table = sobercv.Predictions.build(data.y, data.predictions, task="classification", folds=data.folds)
     options: dict[str, Any] = {"n_bootstraps": BOOTSTRAPS, "random_state": place, "n_jobs": 1, "interval": "percentile"}
     bbc = sobercv.bbc(None, table, "accuracy", **options)
-    raced = replay(table, UNGUARDED, Question.ask("accuracy", **options))
+    raced = replay(table, papers_rule(), Question.ask("accuracy", **options))
     found = {
         "tt": sobercv.tibshirani(None, table, "accuracy", n_jobs=1),
         "ncv": sobercv.nested(None, table, "accuracy", n_jobs=1),
