@@ -23,7 +23,7 @@ from sobercv.inference.units import Units
 from . import excess_rivals as rivals
 from . import excess_tables, sets
 from .excess_tables import SIMULATED, Trained
-from .harness import Array, Key, Options, Page, Part, Rng, Row, Rows, claim, fill, grouped, ordered, read_results
+from .harness import TITLES, Array, Key, Options, Page, Part, Rng, Row, Rows, claim, fill, grouped, read_results
 from .intervals import Made, assumed, by_factor, cover, ends, judged, kept
 
 LASSO = ("10", "100", "b")  # active features, or Rink and Brannath's feature case B
@@ -53,7 +53,7 @@ def one(options: Options, name: str, n: int, sample: int) -> list[Row]:
     A row holds what our intervals are made of, so that others can be made without training; and those of the rivals.
     """
     if name.startswith("lasso"):
-        table = excess_tables.lasso(name.split("_")[1], sample, n)
+        table = excess_tables.lasso(name.split("_")[1], n, sample)
     else:
         if name in SIMULATED:
             X, y = excess_tables.population(name, sets.MOST_ROWS)
@@ -207,8 +207,9 @@ def groups(options: Options, metric: str, g: int, sample: int) -> list[Row]:
     return [{"truth": true, **claim(found, true), "lower": found.lower_bound(LEVEL)}]
 
 
+KEYS = "set n sample"
 PARTS = {
-    "main": Part("set n sample", places, one, ordered, "%.5g"),
+    "main": Part(KEYS, places, one, lambda rows: rows.sort_values(KEYS.split(), kind="stable"), "%.5g"),
     "differences": Part("n p active sample", lambda: DESIGNS, differences, digits="%.4g", samples=TABLES, at_once=20),
     "groups": Part(
         "metric groups sample", lambda: list(product(("accuracy", "roc_auc"), NUMBERS)), groups, digits="%.4g",
@@ -216,13 +217,8 @@ PARTS = {
     ),
 }  # fmt: skip
 
+
 # ---- the pages ----
-TITLES = {
-    "accuracy": "accuracy", "roc_auc": "AUC", "roc_auc_ovr": "AUC, many classes", "r2": "R2",
-    "neg_mean_squared_error": "squared error",
-}  # fmt: skip
-
-
 def read() -> Rows:
     """All rows, with the kind of table: real, lasso (Rink and Brannath), or simulated (Schulz-Kümpel et al.)."""
     rows = read_results("excess")

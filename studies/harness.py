@@ -16,13 +16,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
 import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from string import Formatter
 from typing import Any, NamedTuple
@@ -34,12 +34,18 @@ import scipy
 import sklearn
 
 import sobercv
+from sobercv.runs.folder import write_file
 
 RESULTS = Path(__file__).parent / "results"
 FOLDER = Path(__file__).parent.parent / "docs" / "evidence"
 TEMPLATES = Path(__file__).parent / "pages"
 VERSIONS = ("seed", "sober", "numpy", "scipy", "scikit-learn", "python")
 VERDICTS = {True: "yes", False: "NO", None: "cannot tell"}
+#: What pages call the metrics, in the order of their tables.
+TITLES = {
+    "roc_auc": "AUC", "accuracy": "accuracy", "roc_auc_ovr": "AUC, many classes", "r2": "R2",
+    "neg_mean_squared_error": "squared error", "concordance_index": "C-index",
+}  # fmt: skip
 Numbers = Mapping[str, Any]
 Array, Rng = np.ndarray, np.random.Generator
 Row = dict[str, Any]
@@ -72,18 +78,10 @@ class Options:
         """Arrays of the work folder; made first where they are missing."""
         path = self.work / "tables" / f"{name}.npz"
         if not path.exists():
-            np.savez_compressed(content := io.BytesIO(), **make())
-            write(path, content.getvalue())
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(path, partial(np.savez_compressed, **make()))
         with np.load(path, allow_pickle=False) as file:
             return dict(file)
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file, all or nothing: it gets its name when it is complete."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    part.write_bytes(content)
-    part.rename(path)
 
 
 @dataclass(frozen=True)
@@ -117,8 +115,9 @@ def run(study: str, name: str, part: Part, options: Options) -> dict[str, Rows]:
 
     Results depend neither on the number of processes nor on interruptions.
     """
-    pieces = part.pieces()[: options.first]
-    paths = [options.work / study / name / file_name(piece[0]) for piece in pieces]
+    pieces, folder = part.pieces()[: options.first], options.work / study / name
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / file_name(piece[0]) for piece in pieces]
     missing = [(path, piece) for path, piece in zip(paths, pieces, strict=True) if not path.exists()]
     print(f"{study}, {name}: {len(pieces)} pieces; {len(missing)} are missing")
     calls = (joblib.delayed(_make)(path, part, options, piece) for path, piece in missing)
@@ -147,7 +146,7 @@ def _make(path: Path, part: Part, options: Options, piece: Iterable[Key]) -> str
                 rows = part.made(options, piece)
         except Absent as error:
             return str(error)
-        write(path, json.dumps(rows, default=lambda value: value.tolist()).encode())  # numpy's numbers and arrays
+        write_file(path, json.dumps(rows, default=lambda value: value.tolist()))  # numpy's numbers and arrays
     return None
 
 
@@ -171,11 +170,6 @@ def by_values(rows: Rows, summarise: Callable[[Rows], Row], **titles: str) -> Ro
     """One row for each value of some columns, one column after another: its title ("by"), and the value ("which")."""
     each = (grouped(rows, name, summarise).rename(columns={name: "which"}).assign(by=by) for name, by in titles.items())
     return pd.concat(each)
-
-
-def ordered(rows: Rows) -> Rows:
-    """By set, size and sample."""
-    return rows.sort_values(list(rows.columns[:3]), kind="stable")
 
 
 def bias(name: str, errors: pd.Series) -> Row:

@@ -28,7 +28,7 @@ from sobercv.inference.tables import Table
 from sobercv.testing import simulate
 
 from . import learners, sets
-from .harness import Array, Key, Options, Page, Part, Row, Rows, grouped, read_results
+from .harness import TITLES, Array, Key, Options, Page, Part, Row, Rows, grouped, read_results
 from .races import anova_race, cvst, f_race, in_turn, paired_with_power, replay
 
 FOLDS, REPETITIONS, N_BOOTSTRAPS = 10, 20, 500
@@ -392,7 +392,6 @@ PARTS = {
 }  # fmt: skip
 
 # ---- the page ----
-METRICS = {"roc_auc": "AUC", "accuracy": "accuracy", "r2": "R2", "concordance_index": "C-index"}
 DEFAULT, ZONE, PAPER = "predictive .01", "predictive .015, zone .2, guard 30", "bced"
 CHOICES = {".002": "predictive .002", ".005": "predictive .005", ".01": "predictive .01", ".02": "predictive .02"}
 SHOWN = (100, 500)
@@ -411,7 +410,7 @@ def pooled(rows: Rows) -> Row:
 def of_rule(rows: Rows, rule: str) -> Rows:
     """The real tables of the sizes that are shown, by metric and size."""
     some = rows[~rows.simulated & rows.n.isin(SHOWN) & (rows.rule == rule)]
-    return grouped(some.assign(order=some.metric.map(list(METRICS).index)), "order metric n", pooled)
+    return grouped(some.assign(order=some.metric.map(list(TITLES).index)), "order metric n", pooled)
 
 
 def left_out(rows: Rows) -> Rows:
@@ -429,9 +428,9 @@ def left_out(rows: Rows) -> Rows:
 
 def all_rules(rows: Rows) -> Rows:
     """Every rule in every kind of table: real ones by metric and size, simulated ones by size and correlation."""
-    rows = rows.assign(order=rows.metric.map(list(METRICS).index), rho=rows.data.str.extract("rho=(.*)")[0])
+    rows = rows.assign(order=rows.metric.map(list(TITLES).index), rho=rows.data.str.extract("rho=(.*)")[0])
     rows = rows.sort_values(["simulated", "order", "n", "rho"], kind="stable")
-    real = "real, " + rows.metric.map(METRICS) + ", N = " + rows.n.astype(str)
+    real = "real, " + rows.metric.map(TITLES) + ", N = " + rows.n.astype(str)
     made = "simulated accuracy, N = " + rows.n.astype(str) + ", correlation " + rows.rho
     return grouped(rows.assign(title=real.where(~rows.simulated, made)), "title rule", pooled, sort=False)
 
@@ -445,7 +444,7 @@ def draw(plt: Any) -> Any:
         found = of_rule(rows, rule)
         ax.barh(np.arange(len(found)) + shift, list(found.fewer), 0.38, color=colour, label=name)
     ax.axvline(1, color="0.4", lw=0.8)
-    ax.set_yticks(range(len(found)), [f"{METRICS[m]}, {n} samples" for m, n in zip(found.metric, found.n, strict=True)])
+    ax.set_yticks(range(len(found)), [f"{TITLES[m]}, {n} samples" for m, n in zip(found.metric, found.n, strict=True)])
     ax.invert_yaxis()
     ax.set_xlabel("times fewer models than the whole cross-validation")
     ax.legend(frameon=False)
@@ -465,7 +464,7 @@ def page() -> Page:
     models = near.merge(models, on="data").sort_values("near")
     numbers = {
         "ours": ours.assign(
-            title=ours.metric.map(METRICS), paper=papers.fewer, share=100 * ours.kept, none=none["bias of survivors"]
+            title=ours.metric.map(TITLES), paper=papers.fewer, share=100 * ours.kept, none=none["bias of survivors"]
         ),
         "papers": papers, "zone": zone[zone.metric.isin(["roc_auc", "accuracy"])], "real": real, "choices": choices,
         "tables": real[(real.rule == "none") & (real.metric != "accuracy")].tables.sum(),
@@ -477,7 +476,7 @@ def page() -> Page:
         "closest": 100 * (betting.lost - betting.chance).max(),
         "large": large, "cvst_saves": 1 / large["models, cvst"],
         "near": models.assign(
-            title=models.metric.map(METRICS), ours=1 / models[DEFAULT], paper=1 / models[PAPER]
+            title=models.metric.map(TITLES), ours=1 / models[DEFAULT], paper=1 / models[PAPER]
         ),
         "rules": all_rules(rows), "dropped": dropped_, "others": others_, "cvst": cvst_,
     }  # fmt: skip

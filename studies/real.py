@@ -20,7 +20,7 @@ from sobercv import presets
 from sobercv.inference import DropVerdict, Question
 
 from . import sets
-from .harness import Absent, Array, Mean, Options, Page, Part, Row, Rows, all_of, grouped, ordered, panels, read_results
+from .harness import Absent, Array, Mean, Options, Page, Part, Row, Rows, all_of, grouped, panels, read_results
 from .races import papers_rule, replay
 
 #: The data sets of the paper and their numbers on OpenML; the last two were not at hand.
@@ -198,7 +198,8 @@ def both_rules(part: SubSample, trees: int, everything: bool) -> Row:
 def part(measure: Any, samples: int, names: Iterable[str] = AT_HAND, sizes: Any = SIZES, **options: Any) -> Part:
     """What is measured on so many sub-samples of each size."""
     design = partial(sets.in_rounds, {name: dict.fromkeys(sizes, samples) for name in names}, 1)
-    return Part("data n sample", design, partial(piece, measure, **options), ordered, about={"seed": 0})
+    by_place = partial(pd.DataFrame.sort_values, by=["data", "n", "sample"], kind="stable")
+    return Part("data n sample", design, partial(piece, measure, **options), by_place, about={"seed": 0})
 
 
 everything = {"trees": FULL_TREES, "everything": True}

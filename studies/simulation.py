@@ -48,19 +48,19 @@ def one_table(index: int, n: int, c: int, a: int, b: int, repetition: int) -> Ro
     row |= {"truth": data.truth[bbc.winner], "truth bced": data.truth[found["bced"].winner]}
     row["models bced"] = raced.models
     for p in WITH_INTERVAL:
-        truth, ends = row[true_column(p)], {level: found[p].interval_at(level) for level in LEVELS}
+        truth, ends = truth_of(row, p), {level: found[p].interval_at(level) for level in LEVELS}
         row[f"width {p}"] = ends[0.95][1] - ends[0.95][0]
         row |= {f"covered {p} {level}": float(low <= truth <= high) for level, (low, high) in ends.items()}
     return row
 
 
-def true_column(protocol: str) -> str:
-    return "truth bced" if protocol == "bced" else "truth"
+def truth_of(rows: Any, protocol: str) -> Any:
+    return rows.get(f"truth {protocol}", rows["truth"])
 
 
 def summarise(rows: Rows) -> Row:
     """One row per setting: mean bias with its standard error, RMSE, coverage, width, models."""
-    errors = {p: rows[f"estimate {p}"] - rows[true_column(p)] for p in PROTOCOLS}
+    errors = {p: rows[f"estimate {p}"] - truth_of(rows, p) for p in PROTOCOLS}
     out: Row = {"repetitions": len(rows)}
     for p, error in errors.items():
         out |= bias(p, error)

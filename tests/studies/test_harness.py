@@ -109,3 +109,11 @@ def test_studies_and_parts_by_name(capsys, tmp_path, monkeypatch):
     again = read_results("excess-groups", tmp_path)
     assert len(again) == 3
     assert again.equals(committed.head(3))
+
+
+def test_the_score_in_new_centres_is_measured(tmp_path):
+    assert main(["centres", "--first", "1", "--jobs", "1", "--work", str(tmp_path)]) == 0
+    (row,) = read_results("centres", tmp_path).to_dict("records")
+    assert (row["centres"], row["studies"]) == (4, 1)
+    assert 0 < row["covers a new centre"] <= 1
+    assert 0 < row["width"] < 1
