@@ -28,7 +28,7 @@ from .intervals import Made, assumed, by_factor, cover, ends, judged, kept
 
 LASSO = ("10", "100", "b")  # active features, or Rink and Brannath's feature case B
 SAMPLES, LASSO_SAMPLES = 32, 256
-LEVEL, BOOTSTRAPS = 0.95, 500
+LEVEL, BOOTSTRAPS = rivals.LEVEL, 500
 HALVES = 4  # ways to halve the folds
 JUDGES = 60  # resamples for the standard error of the truth
 METRICS = {
@@ -73,8 +73,8 @@ def one(options: Options, name: str, n: int, sample: int) -> list[Row]:
             row = {
                 "kind": kind, "metric": metric, "which": "tuned" if fixed is None else f"fixed {fixed}",
                 **kept(found, true[w], np.nanstd(errors[:, w], ddof=1), (0.025, 0.05, 0.975)),
-                **pair_models(table, metric, w), **rivals.by_rows(table, metric, w, LEVEL),
-                **rivals.held_out(table, metric, fixed, true, seed, LEVEL),
+                **pair_models(table, metric, w), **rivals.by_rows(table, metric, w),
+                **rivals.held_out(table, metric, fixed, true, seed),
             }  # fmt: skip
             if fixed is None:  # was tuning worth it: the winner against the first configuration
                 asked = {"n_bootstraps": BOOTSTRAPS, "random_state": seed}
@@ -95,8 +95,9 @@ def pair_models(table: Trained, metric: str, w: int) -> Row:
 
     As `sobercv.inference.instability` measures them, but for the halves of the folds, which are drawn.
     """
-    y, folds, own, f = table.sample.y, table.sample.folds[:, 0], table.sample.predictions[:, w, 0], len(table.paired)
-    columns = [np.where(np.isnan(paired[:, w]), own, paired[:, w]) for paired in table.paired]
+    y, (folds, out, paired), f = table.sample.y, table.repeats[0], excess_tables.FOLDS
+    own = out[:, w]
+    columns = [np.where(np.isnan(one), own, one) for one in paired[:, :, w]]
     rest, rng = np.stack([folds != j for j in range(f)]), np.random.default_rng(0)
     halves = [np.isin(folds, rng.permutation(f)[: f // 2]) for _ in range(HALVES)]
     masks = np.stack([rest & side for half in halves for side in (half, ~half)]).astype(np.uint8)
@@ -240,7 +241,7 @@ def lassos(rows: Rows) -> dict[str, Rows]:
 
 # ---- the excess ----
 def trusting(trust: float = TRUST) -> Made:
-    """The interval with what pair models tell, or another share of it."""
+    """The interval with the factor of pair models, or another share of the way to it."""
     return lambda row: widened(assumed(row), missed(row), trust)
 
 

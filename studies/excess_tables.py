@@ -44,11 +44,10 @@ ByFolds = tuple[Array, Array, Array]
 class Trained(NamedTuple):
     """One table."""
 
-    sample: SubSample
-    paired: Array  # as in `ByFolds`
-    repeats: list[ByFolds]  # by other folds, for rivals
+    sample: SubSample  # by the first folds
+    repeats: list[ByFolds]  # one; or several, for rivals
     splits: Splits  # of all rows
-    halves: list[tuple[Splits, Splits]]  # of two halves that share no row, a pair for each halving
+    halves: list[list[Splits]]  # of two halves that share no row, a pair for each halving
     #: Rows of a hold-out, out-of-fold predictions of the others, and predictions on the rows.
     held: tuple[Array, Array, Array]
 
@@ -62,16 +61,15 @@ def train(fit: Fit, y: Array, y_judges: Array, rng: Rng, heavy: bool) -> Trained
     n = len(y)
     rows = np.arange(n)
     judged = fit(rows, np.arange(n, n + len(y_judges)))
-    folds, out, paired = by_folds(fit, y, rng)
+    repeats = [by_folds(fit, y, rng)]
     splits, held = random_splits(fit, rows, rng), hold_out(fit, y, rng)
-    halves: list[tuple[Splits, Splits]] = []
+    halves = []
     for _ in range(HALVINGS if heavy else 0):
         order = rng.permutation(n)
-        one, other = (random_splits(fit, half, rng) for half in (order[: n // 2], order[n // 2 : n // 2 * 2]))
-        halves.append((one, other))
-    again = [by_folds(fit, y, rng) for _ in range(REPEATS - 1 if heavy else 0)]
-    sample = SubSample(y, folds[:, None], out[:, :, None], y_judges, judged)
-    return Trained(sample, paired, again, splits, halves, held)
+        halves.append([random_splits(fit, half, rng) for half in (order[: n // 2], order[n // 2 : n // 2 * 2])])
+    repeats += [by_folds(fit, y, rng) for _ in range(REPEATS - 1 if heavy else 0)]
+    folds, out, _ = repeats[0]
+    return Trained(SubSample(y, folds[:, None], out[:, :, None], y_judges, judged), repeats, splits, halves, held)
 
 
 def by_folds(fit: Fit, y: Array, rng: Rng) -> ByFolds:

@@ -19,7 +19,7 @@ from .harness import Array, Key, Options, Page, Part, Row, Rows, by_values, cove
 from .races import fold_scores
 
 FOLDS, SIZES, SAMPLES, REPETITIONS = (3, 5, 10), (50, 100, 200, 500), 5, 100
-FEWEST_JUDGES = 250  # rows that are left to tell the truth
+FEWEST_JUDGES = 250  # rows that are left to measure the true score
 METRICS = {"binary": ("accuracy", "roc_auc"), "regression": ("r2",), "survival": ("concordance_index",)}
 #: Degrees of freedom, as a multiple of K - 1, that were tried.
 FREEDOM = (1.0, 1.5, 2.0, 3.0, np.inf)

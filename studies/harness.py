@@ -6,9 +6,9 @@ continues, and several processes may share a folder. Results are CSV files in `s
 that holds what it was made with.
 
 A page leads with its answer and one figure. It is made of templates in `studies/pages`: NAME.md holds its words, and
-each of its tables is a CSV file with a line of heads and one of cells. A study gives the numbers of their fields, and
-the figure. A line of a table whose fields are columns of a data frame is repeated for each of its rows. Pages are made
-from committed results by `python -m studies NAME --page`, and a test compares them.
+each of its tables is a CSV file with a line of heads and one of cells. A study supplies the numbers for their fields,
+and the figure. A line of a table whose fields are columns of a data frame is repeated for each of its rows. Pages are
+made from committed results by `python -m studies NAME --page`, and a test compares them.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _make(path: Path, part: Part, options: Options, piece: Iterable[Key]) -> str
     return None
 
 
-# ---- what becomes of rows ----
+# ---- summaries of rows ----
 def claim(found: Any, truth: float) -> Row:
     """What an estimate or a difference claims, and the truth of it."""
     low, high = found.interval
@@ -215,8 +215,8 @@ class Page:
     """One page, its figure and its tables."""
 
     name: str
-    made_with: str  # the results whose versions it tells
-    draw: Callable[[Any], Any]  # takes matplotlib's pyplot, gives the figure
+    made_with: str  # the results whose versions it quotes
+    draw: Callable[[Any], Any]  # takes matplotlib's pyplot, returns the figure
     numbers: Numbers  # the fields of its templates
 
     def files(self) -> dict[str, str]:
@@ -336,7 +336,7 @@ def _wrapped(text: str) -> str:
 
 # ---- statements of the paper ----
 def agreement(verdicts: Sequence[str]) -> str:
-    """How many hold, in one phrase."""
+    """How many statements agree, in one phrase."""
     agree, unclear = verdicts.count(VERDICTS[True]), verdicts.count(VERDICTS[None])
     return f"{agree} of {len(verdicts)} agree" + (f", {unclear} cannot be told" if unclear else "")
 
@@ -361,7 +361,7 @@ class Mean(NamedTuple):
         return f"{self.value:{spec}}{error}"
 
     def below(self, limit: float = 0.0) -> bool | None:
-        """Whether it is; None where it is not, but two errors would carry it there."""
+        """Whether the number is; None where it is not, but lies within two errors of the limit."""
         return True if self.value <= limit else None if self.value - limit <= 2 * self.error else False
 
     def above(self, limit: float = 0.0) -> bool | None:
@@ -374,6 +374,6 @@ class Mean(NamedTuple):
 
 
 def all_of(answers: Iterable[bool | None]) -> bool | None:
-    """Whether all agree; None where none disagrees but some cannot be told."""
+    """Whether all agree; None where none disagrees but some are undecided."""
     told = list(answers)
     return False if False in told else None if None in told else True

@@ -32,7 +32,7 @@ from .harness import TITLES, Array, Key, Options, Page, Part, Row, Rows, grouped
 from .races import anova_race, cvst, f_race, in_turn, paired_with_power, replay
 
 FOLDS, REPETITIONS, N_BOOTSTRAPS = 10, 20, 500
-MOST_JUDGES = 1500  # rows that tell the truth
+MOST_JUDGES = 1500  # rows on which the true score is measured
 MOST_COLUMNS = 300  # of the wider sets the columns of largest variance: a race is about rows
 #: Simulated accuracies: configurations, parameters of the beta distribution of true ones, correlation of errors.
 SETTINGS = {
@@ -84,8 +84,8 @@ def measure(
 ) -> list[Row]:
     """Replay every rule on a complete table of one repeat; `truth` [C] is the score of each configuration elsewhere.
 
-    A row holds shares of models trained and of configurations alive at the end, what the model returned is worth and
-    lost against the winner of the whole table, and the errors of two estimates: of the survivors, with the dropped.
+    A row holds shares of models trained and of configurations alive at the end, what the returned model scores and
+    loses against the winner of the whole table, and the errors of two estimates: of the survivors, with the dropped.
     """
     options: dict[str, Any] = {"interval": "percentile", "n_bootstraps": N_BOOTSTRAPS, "random_state": seed}
     question = Question.ask(metric, **options)
@@ -112,7 +112,7 @@ def measure(
 def race(
     make: Callable[..., Made], rules: Mapping[str, Any], options: Options, name: str, n: int, sample: int, metric: str
 ) -> list[Row]:
-    """Replay rules on one table; and tell how many configurations are about as good as the best."""
+    """Replay rules on one table, and measure the share of configurations that are about as good as the best."""
     if name in SETTINGS:
         predictions, truth = correlated(n, *SETTINGS[name], sample)
     else:
