@@ -234,9 +234,9 @@ TITLES = {
 }  # fmt: skip
 
 
-def draw(plt: Any) -> Any:
+def draw(plt: Any, numbers: Any) -> Any:
     """Bias against the number of samples, one panel per claim about TPE and one for random search."""
-    rows = read_results("adaptive")
+    rows = numbers["rows"]
     fig, axes = plt.subplots(1, 4, figsize=(13, 3.6), sharey=True)
     for ax, (claim, title) in zip(axes, TITLES.items(), strict=True):
         for trials, shade in zip(TRIALS, ("#9ecae1", "#4292c6", "#08519c"), strict=True):

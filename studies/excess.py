@@ -323,10 +323,10 @@ def left_out(rows: Rows) -> tuple[pd.Series, float]:
     return best.value_counts().sort_index(), float(np.mean([covers.loc[name, t] for name, t in best.items()]))
 
 
-def draw(plt: Any) -> Any:
+def draw(plt: Any, numbers: Any) -> Any:
     """What is said against what was right."""
     figure, axes = plt.subplots(figsize=(6, 3.6))
-    sixths = by_quantile(read())
+    sixths = numbers["sixths"]
     axes.plot(list(sixths.said), list(sixths.right), "o-", color="#2b6cb0", label="sixths of all intervals")
     axes.plot([0, 6], [0, 6], color="0.7", lw=1, label="as said")
     axes.axhline(CROSS_VALIDATED, color="#c05621", lw=1, ls="--", label=f"constant {CROSS_VALIDATED:g}")
@@ -348,7 +348,7 @@ def excess_page() -> Page:
         "factor": CROSS_VALIDATED, "trust": TRUST, "most": MOST, "real_factor": needed(real), "real": real,
         "groups": pd.DataFrame([{"group": name, **line(some)} for name, some in groups.items()]),
         "sets": grouped(tuned, "group", line), "worst": worst, "set": set_, "default": covered(other, assumed),
-        "pairs": covered(other, trusting()), "intervals": by_quantile(rows).many.sum(), "mean": mean,
+        "pairs": covered(other, trusting()), "sixths": by_quantile(rows), "mean": mean,
         "tables": tables.ngroups, "chosen": ", ".join(f"{t:g} for {n} sets" for t, n in chosen.items()),
         "constants": "; ".join(fill("{x[0]:g}: {x[1]:share}, {x[2]:share}", {"x": one}) for one in constants),
     }  # fmt: skip
@@ -395,16 +395,13 @@ def compared(rows: Rows) -> dict[str, Row]:
     return found
 
 
-def draw_rivals(plt: Any) -> Any:
+def draw_rivals(plt: Any, numbers: Any) -> Any:
     """Coverage against width."""
-    rows = read()
     figure, axes = plt.subplots(figsize=(6.5, 3.8))
-    some = rows[rows.tuned & (rows["where"] == "real") & (rows.metric == "accuracy")]
-    for title, told in compared(some).items():
-        if np.isfinite(told["covers"]):
-            place = round(told["width"], 2), round(told["covers"], 3)
-            axes.plot(*place, "o", color="#2b6cb0" if title.startswith("sober") else "0.5")
-            axes.annotate(title, place, xytext=(4, 4), textcoords="offset points", fontsize=7)
+    for row in numbers["tuned"].dropna(subset="covers").itertuples():
+        place = round(row.width, 2), round(row.covers, 3)
+        axes.plot(*place, "o", color="#2b6cb0" if row.method.startswith("sober") else "0.5")
+        axes.annotate(row.method, place, xytext=(4, 4), textcoords="offset points", fontsize=7)
     axes.axhline(LEVEL, color="0.7", lw=1)
     axes.set(xlabel="width, sober's default = 1", ylabel="covers", xscale="log")
     return figure
@@ -458,10 +455,10 @@ def verdicts(rows: Rows) -> Row:
     }  # fmt: skip
 
 
-def draw_gain(plt: Any) -> Any:
+def draw_gain(plt: Any, numbers: Any) -> Any:
     """What is claimed against what is true, in tenths."""
-    rows = read()
-    rows = rows[rows.tuned & (rows["where"] == "real") & (rows.low == 0) & (rows.high == 1) & (rows["gain naive"] != 0)]
+    rows = numbers["shares"]
+    rows = rows[rows["gain naive"] != 0]
     figure, axes = plt.subplots(figsize=(6, 3.6))
     true = rows["gain truth"].to_numpy()
     for name, label, colour in (("gain naive", "plain CV", "#c05621"), ("gain", "corrected", "#2b6cb0")):
@@ -480,12 +477,13 @@ def gain_page() -> Page:
     groups = {"all real sets": real}
     groups |= {f"real, {TITLES[m]}": some for m, some in real.groupby("metric", sort=False)}
     groups |= {f"real, N = {n}": some for n, some in real.groupby("n")}
-    groups["all real sets, accuracy and AUC"] = real[(real.high == 1) & (real.low == 0)]
+    groups["all real sets, accuracy and AUC"] = shares = real[(real.high == 1) & (real.low == 0)]
     told = pd.DataFrame([{"where": name, **verdicts(some)} for name, some in groups.items() if len(some) >= 20])
     near = grouped(read_results("excess-differences"), "pair n p active", verdicts, sort=False)
     best, every = near.pair.str.startswith("best"), told.iloc[0]
     numbers = {
         "groups": told, "shown": told[~told["where"].str.startswith("real, N")], "near": near, "all": every,
+        "shares": shares,
         "worse": 100 * every.worse, "all_right": 100 * every.right, "alone": near.covers[~best],
         "best": near.covers[best], "right": 100 * near.right @ near.clear / near.clear.sum(),
     }  # fmt: skip
@@ -503,11 +501,11 @@ def by_number() -> Rows:
     return each.groupby(["metric", "groups"]).mean().reset_index().assign(off=lambda rows: rows.bias.abs())
 
 
-def draw_groups(plt: Any) -> Any:
+def draw_groups(plt: Any, numbers: Any) -> Any:
     """Bias by number of groups."""
     figure, axes = plt.subplots(figsize=(6, 3.6))
     ticks = [3, 5, 10, 20, 40]
-    for (metric, rows), style in zip(by_number().groupby("metric"), ("o-", "s--"), strict=True):
+    for (metric, rows), style in zip(numbers["rows"].groupby("metric"), ("o-", "s--"), strict=True):
         for name, label, colour in (("naive", "plain CV", "#c05621"), ("bias", "corrected", "#2b6cb0")):
             axes.plot(list(rows.groups), list(rows[name]), style, color=colour, label=f"{label}, {TITLES[metric]}")
     axes.axhline(0, color="0.7", lw=1)

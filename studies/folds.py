@@ -106,19 +106,18 @@ def left_out(covered: Rows) -> pd.Series:
     return pd.Series(found)
 
 
-def draw(plt: Any) -> Any:
+def draw(plt: Any, numbers: Any) -> Any:
     """Median bias and coverage by data set."""
-    real = read_results("folds-real")
+    by_set = numbers["rows"].groupby("data")
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.6), sharey=True)
-    for at, (_, rows) in enumerate(real.groupby("data")):
+    for at, (_, rows) in enumerate(by_set):
         for value, colour, label in (("naive", "#c44", "plain CV"), ("value", "#27c", "fold scores")):
             off = (rows[value] - rows.truth).median()
             left.plot(off, at, "o", color=colour, label=label if at == 0 else None)
         right.plot(covers(rows), at, "o", color="#27c")
     left.axvline(0, color="#999", lw=0.8)
     right.axvline(0.95, color="#999", lw=0.8)
-    names = sorted(real.data.unique())
-    left.set_yticks(range(len(names)), names)
+    left.set_yticks(range(len(by_set)), list(by_set.groups))
     left.set_xlabel("median of estimate minus truth")
     right.set_xlabel("share of 95 % intervals that hold the truth")
     right.set_xlim(0.8, 1.005)
@@ -135,7 +134,7 @@ def page() -> Page:
     numbers = {
         "by_metric": every[every.by == "metric"], "every": every,
         "made": told(made), "by_setting": grouped(made, "data k", told, sort=False), "two_ends": told(two_ends),
-        "searches": len(rows[["data", "n", "k", "sample"]].drop_duplicates()), "winners": len(rows),
+        "searches": len(rows[["data", "n", "k", "sample"]].drop_duplicates()), "rows": rows,
         "covered": covered, "tried": ", ".join(f"{m:g} covers {tried[m].mean():.3f}" for m in FREEDOM),
         "chosen": left_out(tried),
     }  # fmt: skip

@@ -216,7 +216,7 @@ class Page:
 
     name: str
     made_with: str  # the results whose versions it quotes
-    draw: Callable[[Any], Any]  # takes matplotlib's pyplot, returns the figure
+    draw: Callable[[Any, Numbers], Any]  # takes matplotlib's pyplot and the numbers, returns the figure
     numbers: Numbers  # the fields of its templates
 
     def files(self) -> dict[str, str]:
@@ -251,7 +251,7 @@ class Page:
             "axes.spines.top": False, "axes.spines.right": False,
         }  # fmt: skip
         with plt.rc_context(style):
-            figure = self.draw(plt)
+            figure = self.draw(plt, self.numbers)
             figure.tight_layout()
             figure.savefig(folder / f"{self.name}.svg", metadata={"Date": None})
             plt.close(figure)

@@ -243,9 +243,9 @@ def left_out(rows: Rows) -> pd.Series:
     return rows[rows.excess == rows.set.map(found)].set_index("set")["covered 0.95"]
 
 
-def draw(plt: Any) -> Any:
+def draw(plt: Any, numbers: Any) -> Any:
     """Coverage of both 95 % intervals by data set."""
-    found = grouped(read_results("intervals-real"), "set", told, sort=False)
+    found = grouped(numbers["rows"], "set", told, sort=False)
     found = found.sort_values("covered calibrated 0.95", kind="stable")
     fig, ax = plt.subplots(figsize=(9, 8))
     for interval, colour in zip(INTERVALS, ("#c44e52", "#4c72b0"), strict=True):

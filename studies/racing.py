@@ -435,16 +435,14 @@ def all_rules(rows: Rows) -> Rows:
     return grouped(rows.assign(title=real.where(~rows.simulated, made)), "title rule", pooled, sort=False)
 
 
-def draw(plt: Any) -> Any:
+def draw(plt: Any, numbers: Any) -> Any:
     """How many times fewer models the paper's rule and the default train."""
-    rows = pd.concat([read_results("racing"), read_results("racing-cheap")])
-    fig, ax = plt.subplots(figsize=(9, 4.2))
-    bars = {"the paper's rule": (-0.2, PAPER, "#8c8c8c"), "default": (0.2, DEFAULT, "#4c72b0")}
-    for name, (shift, rule, colour) in bars.items():
-        found = of_rule(rows, rule)
-        ax.barh(np.arange(len(found)) + shift, list(found.fewer), 0.38, color=colour, label=name)
+    ours, papers = numbers["ours"], numbers["papers"]
+    places, (fig, ax) = np.arange(len(ours)), plt.subplots(figsize=(9, 4.2))
+    ax.barh(places - 0.2, list(papers.fewer), 0.38, color="#8c8c8c", label="the paper's rule")
+    ax.barh(places + 0.2, list(ours.fewer), 0.38, color="#4c72b0", label="default")
     ax.axvline(1, color="0.4", lw=0.8)
-    ax.set_yticks(range(len(found)), [f"{TITLES[m]}, {n} samples" for m, n in zip(found.metric, found.n, strict=True)])
+    ax.set_yticks(places, [f"{row.title}, {row.n} samples" for row in ours.itertuples()])
     ax.invert_yaxis()
     ax.set_xlabel("times fewer models than the whole cross-validation")
     ax.legend(frameon=False)

@@ -325,11 +325,11 @@ PROTOCOLS = {
 }  # fmt: skip
 
 
-def draw(plt: Any) -> Any:
+def draw(plt: Any, numbers: Any) -> Any:
     """The paper's figure 2: mean bias of each protocol against the sample size, one line per data set."""
-    by_set = read_results("real").groupby("data")
 
     def lines(protocol: str) -> dict[str, Any]:
+        by_set = numbers["rows"].groupby("data")
         means = {name: bias(some, protocol).groupby(some.n).mean() for name, some in by_set}
         return {name: (plt.get_cmap("tab10")(i), line) for i, (name, line) in enumerate(means.items())}
 

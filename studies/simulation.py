@@ -142,9 +142,9 @@ PANELS = {
 }  # fmt: skip
 
 
-def draw(plt: Any) -> Any:
+def draw(plt: Any, numbers: Any) -> Any:
     """The paper's figure 1: bias against sample size, one line per number of configurations, accuracy 0.6."""
-    rows = read_results("simulation")
+    rows = numbers["rows"]
     by_c = list(rows[rows.a == 9].set_index("n").groupby("c"))
     shades = plt.get_cmap("viridis")(np.linspace(0.0, 0.85, len(by_c)))
 

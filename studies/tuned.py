@@ -224,9 +224,9 @@ PARTS = {
 
 
 # ---- the page ----
-def draw(plt: Any) -> Any:
+def draw(plt: Any, numbers: Any) -> Any:
     """Bias of plain CV and of the corrected score, one line per row of the simulation."""
-    rows = read_results("tuned")
+    rows = numbers["rows"]
     small = rows[rows.n == rows.n.min()]
     fig, ax = plt.subplots(figsize=(9, 4.6))
     for key, colour, name in (("naive_bias", "#c44e52", "plain CV"), ("bias", "#4c72b0", "sober")):
