@@ -207,7 +207,7 @@ def by_set(rows: Rows) -> Rows:
             row |= {f"bias {when}": e.mean(), f"rmse {when}": np.sqrt((e**2).mean())}
         return row
 
-    return grouped(rows.assign(data=rows.set), "data", one)
+    return grouped(rows.assign(data=rows.set), "data", one) if rows.set.nunique() > 1 else rows.head(0)
 
 
 PARTS = {

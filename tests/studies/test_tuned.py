@@ -74,3 +74,6 @@ def test_a_real_table_is_judged_by_rows_that_no_model_saw():
     assert (hundred.tables == 3).all()
     assert hundred.bias.iloc[0] <= 0 == hundred.bias_error.iloc[0]
     assert set(found["back-sets"].data) == {"set", "other"}
+    alone = tuned.real_results(pd.DataFrame(made[: len(rows)]))  # an early look: there is no other set to choose by
+    assert len(alone["real"]) == len(tuned.CLAIMS) - 1
+    assert alone["back-sets"].empty
