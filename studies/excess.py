@@ -85,9 +85,8 @@ def one(options: Options, name: str, n: int, sample: int) -> list[Row]:
 
 
 def claimed(gap: sobercv.Difference, truth: float) -> Row:
-    """What is said about a difference, and what is true."""
-    low, high = gap.interval
-    return {"gain": gap.value, "gain low": low, "gain high": high, "gain naive": gap.naive, "gain truth": truth}
+    """What is claimed of a difference, and its true value."""
+    return {f"gain {name}".removesuffix(" value"): number for name, number in claim(gap, truth).items()}
 
 
 def pair_models(table: Trained, metric: str, w: int) -> Row:
