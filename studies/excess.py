@@ -343,9 +343,10 @@ def excess_page() -> Page:
     tuned = tuned.assign(group=tuned.set + chosen_on.map({True: ", choice", False: ", judged"}))
     constants = [(f, *covered(other, by_factor(f))) for f in (1.0, 1.2, 1.4, 1.7, 2.0)]
     (chosen, mean), tables = left_out(real), rows.groupby(["set", "n", "sample"])
+    table = pd.DataFrame([{"group": name, **line(some)} for name, some in groups.items()])
     numbers = {
         "factor": CROSS_VALIDATED, "trust": TRUST, "most": MOST, "real_factor": needed(real), "real": real,
-        "groups": pd.DataFrame([{"group": name, **line(some)} for name, some in groups.items()]),
+        "groups": table, "unstable": table[table.group.str.startswith("lasso, 100")],
         "sets": grouped(tuned, "group", line), "worst": worst, "set": set_, "default": covered(other, assumed),
         "pairs": covered(other, trusting()), "sixths": by_quantile(rows), "mean": mean,
         "tables": tables.ngroups, "chosen": ", ".join(f"{t:g} for {n} sets" for t, n in chosen.items()),
