@@ -23,7 +23,7 @@ from sobercv.inference.units import Units
 from . import excess_rivals as rivals
 from . import excess_tables, sets
 from .excess_tables import SIMULATED, Trained
-from .harness import TITLES, Array, Key, Options, Page, Part, Rng, Row, Rows, claim, fill, grouped, read_results
+from .harness import TITLES, Array, Options, Page, Part, Rng, Row, Rows, claim, fill, grouped, left_out, read_results
 from .intervals import Made, assumed, by_factor, cover, ends, judged, kept
 
 LASSO = ("10", "100", "b")  # active features, or Rink and Brannath's feature case B
@@ -38,7 +38,7 @@ METRICS = {
 }
 
 
-def places() -> list[Key]:
+def places() -> list[tuple[Any, ...]]:
     """All tables, the first of every set first."""
     each = {**sets.sizes("excess"), **dict.fromkeys(SIMULATED, (100, 400))}
     real = {name: dict.fromkeys(sizes, SAMPLES * (2 if len(sizes) == 1 else 1)) for name, sizes in each.items()}
@@ -312,16 +312,6 @@ def by_quantile(rows: Rows) -> Rows:
     return pd.DataFrame([{"said": x.said.clip(-2, 8).mean(), "right": needed(x), "many": len(x)} for x in sixths])
 
 
-def left_out(rows: Rows) -> tuple[pd.Series, float]:
-    """The shares of the way that suit the other sets best, by how many sets, and the mean of what each then covers."""
-    covers = pd.DataFrame({
-        t: {name: covered(some, trusting(t))[0] for name, some in rows.groupby("set", sort=False)}
-        for t in (0, 0.25, 0.5, 0.75, 1)
-    })  # fmt: skip
-    best = pd.Series({name: (covers.drop(name).mean() - LEVEL).abs().idxmin() for name in covers.index})
-    return best.value_counts().sort_index(), float(np.mean([covers.loc[name, t] for name, t in best.items()]))
-
-
 def draw(plt: Any, numbers: Any) -> Any:
     """What is said against what was right."""
     figure, axes = plt.subplots(figsize=(6, 3.6))
@@ -342,13 +332,16 @@ def excess_page() -> Page:
     chosen_on = tuned.set.map(sets.SETS.role) == "calibration"
     tuned = tuned.assign(group=tuned.set + chosen_on.map({True: ", choice", False: ", judged"}))
     constants = [(f, *covered(other, by_factor(f))) for f in (1.0, 1.2, 1.4, 1.7, 2.0)]
-    (chosen, mean), tables = left_out(real), rows.groupby(["set", "n", "sample"])
+    tables, ways = rows.groupby(["set", "n", "sample"]), (0, 0.25, 0.5, 0.75, 1)
+    by_way = grouped(real, "set", lambda some: {t: covered(some, trusting(t))[0] for t in ways}, sort=False)
+    others = left_out(by_way.set_index("set"), lambda covers: (covers - LEVEL).abs().idxmin())
+    chosen = others.chosen.value_counts().sort_index()
     table = pd.DataFrame([{"group": name, **line(some)} for name, some in groups.items()])
     numbers = {
         "factor": CROSS_VALIDATED, "trust": TRUST, "most": MOST, "real_factor": needed(real), "real": real,
         "groups": table, "unstable": table[table.group.str.startswith("lasso, 100")],
         "sets": grouped(tuned, "group", line), "worst": worst, "set": set_, "default": covered(other, assumed),
-        "pairs": covered(other, trusting()), "sixths": by_quantile(rows), "mean": mean,
+        "pairs": covered(other, trusting()), "sixths": by_quantile(rows), "mean": others["value"].mean(),
         "tables": tables.ngroups, "chosen": ", ".join(f"{t:g} for {n} sets" for t, n in chosen.items()),
         "constants": "; ".join(fill("{x[0]:g}: {x[1]:share}, {x[2]:share}", {"x": one}) for one in constants),
     }  # fmt: skip

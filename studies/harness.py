@@ -172,6 +172,12 @@ def by_values(rows: Rows, summarise: Callable[[Rows], Row], **titles: str) -> Ro
     return pd.concat(each)
 
 
+def left_out(table: Rows, choose: Callable[[pd.Series], Any]) -> Rows:
+    """For each row (a data set) the column that the means of the other rows choose, and the row's value in it."""
+    chosen = {name: choose(table.drop(name).mean()) for name in table.index}
+    return pd.DataFrame({"chosen": chosen, "value": {name: table.loc[name, which] for name, which in chosen.items()}})
+
+
 def bias(name: str, errors: pd.Series) -> Row:
     """Mean, standard error and root mean square of the errors of an estimate."""
     off = errors.to_numpy()
