@@ -1,7 +1,7 @@
-"""The whole journey against its peers: the same data, grid, folds and cores for everybody.
+"""The whole journey against its peers: the same data, grid, folds and cores for every tool.
 
-Takes real data (three sets that ship with scikit-learn, three more from `--data FOLDER`), gives for each tool the time,
-the models trained, the score of its model on rows held out, and how far its own report is from that.
+On real data (three sets that ship with scikit-learn, three more from `--data FOLDER`), for each tool: the time, the
+models trained, the score of its model on rows held out, and how far its own report is from that.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Data:
     scoring: str
     grid: Grid
     n_samples: int  # sub-samples
-    n_outer: int | None = None  # outer folds of the nested cross-validation that are run; all unless given
+    n_outer: int | None = None  # outer folds of the nested cross-validation that are run (default: all)
     load: Callable[..., tuple[Any, Any]] | None = None  # else from a file
 
     def tasks(self, folder: Path | None, quick: bool) -> Iterator[Task]:
@@ -143,7 +143,7 @@ FROM_FILES = (
 
 
 def run(quick: bool = False, data: Path | None = None) -> list[Table]:
-    """Everybody does every task; the last table says what the bootstrap takes of ours."""
+    """Run every tool on every task; the last table holds the share of sober's time that the bootstrap takes."""
     rows = compete(quick, data, {
         PLAIN: peers.grid_search, HALVING: peers.halving, SOBER: peers.bbc_search,
         **({OPTUNA: peers.wilcoxon} if peers.has_optuna() else {}),
@@ -156,7 +156,7 @@ def run(quick: bool = False, data: Path | None = None) -> list[Table]:
 
 
 def compete(quick: bool, data: Path | None, contest: dict[str, Callable[[Task], Result]]) -> Rows:
-    """Let peers do all tasks: a row for each, with the result; who begins changes from sub-sample to sub-sample."""
+    """Run all tools on all tasks: one row per result; the tool that begins changes from sub-sample to sub-sample."""
     rows: list[dict[str, Any]] = []
     for each in (*SHIPPED, *(FROM_FILES if data is not None else ())):
         for task in each.tasks(data, quick):
@@ -176,7 +176,7 @@ def compete(quick: bool, data: Path | None, contest: dict[str, Callable[[Task], 
 def after_warm_up(peer: Callable[[Task], Result], task: Task) -> Result:
     """Start workers, import what they need, load kernels; then do the task.
 
-    Directly before, because joblib starts its workers anew for whoever has other settings than the one before.
+    Directly before, because joblib restarts its workers when the settings differ from those of the call before.
     """
     peer(replace(task, grid=[{name: values[:1] for name, values in part.items()} for part in task.grid]))
     return peer(task)
@@ -207,7 +207,7 @@ def by_task(rows: Rows) -> Table:
 
 
 def summary(rows: Rows) -> Table:
-    """What all sub-samples say together; times are medians over data sets, so that each has one vote."""
+    """All sub-samples together; times are medians over data sets, so that each has one vote."""
     lines: Table = [[
         "tool", "runs", "its seconds / BBCSearchCV's", "its CPU / BBCSearchCV's", "BBCSearchCV's hold-out - its",
         "standard error", "mean |reported - hold-out|", "mean of reported - hold-out", "reports",
@@ -271,7 +271,7 @@ def cold(quick: bool = False, data: Path | None = None) -> list[Table]:
 
 
 def share(rows: Rows) -> Table:
-    """Tell how much of sober's time is drop tests and the estimate, and why it is not less."""
+    """Return how much of sober's time is drop tests and the estimate, and why it is not less."""
     heads = ["a fit, ms", "search, s", "drop tests, s", "estimate, s", "share of the time", "share of the work"]
     lines: Table = [["data", *heads]]
     for task, some in rows.groupby("task", sort=False):

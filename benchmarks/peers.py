@@ -1,7 +1,7 @@
 """The peers: what a user would write instead of `BBCSearchCV`, each as its own documentation shows it.
 
 Takes one `Task` (training rows, hold-out rows, pipeline, grid, folds), gives a `Result`: seconds, models trained, what
-the tool reports, and what its model scores on the rows held out. Everybody gets the same folds and the same cores.
+the tool reports, and what its model scores on the rows held out. All get the same folds and the same cores.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Task:
     pipeline: Any
     grid: list[dict[str, list[Any]]]
     scoring: str
-    splitter: Any  # with a seed: the same folds for everybody
+    splitter: Any  # with a seed: the same folds for every tool
     seed: int
 
     @property
@@ -99,7 +99,7 @@ def _searched(task: Task, search: Any, candidates: Callable[[], int]) -> Result:
 
 
 def nested(task: Task, plain: Result, n_outer: int | None = None) -> Result:
-    """Nested cross-validation: a grid search in each outer fold tells the score, one on all rows the model.
+    """Nested cross-validation: a grid search in each outer fold for the score, one on all rows for the model.
 
     The grid search on all rows is `plain`, measured just before. With `n_outer`, only so many outer folds are run and
     their time is scaled up; then there is no score.
@@ -132,8 +132,8 @@ def bbc_search(task: Task) -> Result:
 def wilcoxon(task: Task) -> Result:
     """Optuna over the same grid, every configuration once; a trial ends when Wilcoxon's test over folds says so.
 
-    As the pruner's page advises: folds in another order in each trial, reported by number, and a pruned trial gives the
-    mean of what it has. Processes share the study through a journal file, in memory where that is possible: threads
+    As the pruner's page advises: folds in another order in each trial, reported by number, and a pruned trial returns
+    the mean of what it has. Processes share the study through a journal file, in memory where that is possible: threads
     would wait for each other in every fit that is short.
     """
     import optuna

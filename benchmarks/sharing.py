@@ -36,7 +36,7 @@ def _narrow() -> tuple[Any, Any]:
 
 
 def wide_table() -> tuple[Any, Any]:
-    """Make a table like madelon, whose generator scikit-learn's is: 5 columns that count, 15 mixes of them, noise."""
+    """Make a table like madelon, by scikit-learn's generator: 5 informative columns, 15 mixes of them, noise."""
     return make_classification(N, WIDE, n_informative=5, n_redundant=15, n_clusters_per_class=8, random_state=0)
 
 

@@ -28,8 +28,8 @@ DIMENSIONS = 3
 SAMPLES, TRIALS, REPETITIONS, PIECE, BOOTSTRAPS = (50, 100, 300, 1000), (50, 200, 1000), 100, 25, 300
 SETS = ("sylvine", "jasmine", "madeline", "gina", "ada_agnostic_train", "cells")
 REAL_SAMPLES, REAL_TRIALS, REAL_REPETITIONS = (50, 100), 200, 4
-FOLDS, JUDGES = 10, 1500  # judges: rows that tell the truth
-#: Whose scores lead the proposer: none, those of all samples, those of every other sample.
+FOLDS, JUDGES = 10, 1500  # judges: rows on which the true score is measured
+#: Which scores the proposer sees: none, those of all samples, those of every other sample.
 WAYS = ("chance", "all", "half")
 
 
@@ -234,9 +234,9 @@ TITLES = {
 }  # fmt: skip
 
 
-def draw(plt: Any) -> Any:
+def draw(plt: Any, numbers: Any) -> Any:
     """Bias against the number of samples, one panel per claim about TPE and one for random search."""
-    rows = read_results("adaptive")
+    rows = numbers["rows"]
     fig, axes = plt.subplots(1, 4, figsize=(13, 3.6), sharey=True)
     for ax, (claim, title) in zip(axes, TITLES.items(), strict=True):
         for trials, shade in zip(TRIALS, ("#9ecae1", "#4292c6", "#08519c"), strict=True):

@@ -73,10 +73,10 @@ def told(rows: Rows) -> Row:
     return found | {"advice": "the default" if found["calibrated"] >= ENOUGH else advice}
 
 
-def draw(plt: Any) -> Any:
+def draw(plt: Any, numbers: Any) -> Any:
     """Bias of every protocol, one panel per metric, one point per data set and size."""
     fig, axes = plt.subplots(2, 3, figsize=(11, 6))
-    for ax, (metric, here) in zip(axes.flat, by_metric(read_results("beyond")).items(), strict=True):
+    for ax, (metric, here) in zip(axes.flat, by_metric(numbers["rows"]).items(), strict=True):
         for place, (p, colour) in enumerate(zip(NAMES, ("#c44e52", "#8c8c8c", "#4c72b0", "#55a868"), strict=True)):
             values = cells(here, f"bias {p}").to_numpy()
             ax.plot(place + np.linspace(-0.15, 0.15, len(values)), values, "o", ms=4, color=colour, alpha=0.5, mew=0)

@@ -5,7 +5,6 @@ Also: differences between near-equal learners, and few groups, both simulated.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 from typing import Any
 from zlib import crc32
@@ -24,12 +23,12 @@ from sobercv.inference.units import Units
 from . import excess_rivals as rivals
 from . import excess_tables, sets
 from .excess_tables import SIMULATED, Trained
-from .harness import Array, Key, Options, Page, Part, Rng, Row, Rows, claim, fill, grouped, ordered, read_results
+from .harness import TITLES, Array, Options, Page, Part, Rng, Row, Rows, claim, fill, grouped, left_out, read_results
 from .intervals import Made, assumed, by_factor, cover, ends, judged, kept
 
 LASSO = ("10", "100", "b")  # active features, or Rink and Brannath's feature case B
 SAMPLES, LASSO_SAMPLES = 32, 256
-LEVEL, BOOTSTRAPS = 0.95, 500
+LEVEL, BOOTSTRAPS = rivals.LEVEL, 500
 HALVES = 4  # ways to halve the folds
 JUDGES = 60  # resamples for the standard error of the truth
 METRICS = {
@@ -39,7 +38,7 @@ METRICS = {
 }
 
 
-def places() -> list[Key]:
+def places() -> list[tuple[Any, ...]]:
     """All tables, the first of every set first."""
     each = {**sets.sizes("excess"), **dict.fromkeys(SIMULATED, (100, 400))}
     real = {name: dict.fromkeys(sizes, SAMPLES * (2 if len(sizes) == 1 else 1)) for name, sizes in each.items()}
@@ -54,7 +53,7 @@ def one(options: Options, name: str, n: int, sample: int) -> list[Row]:
     A row holds what our intervals are made of, so that others can be made without training; and those of the rivals.
     """
     if name.startswith("lasso"):
-        table = excess_tables.lasso(name.split("_")[1], sample, n)
+        table = excess_tables.lasso(name.split("_")[1], n, sample)
     else:
         if name in SIMULATED:
             X, y = excess_tables.population(name, sets.MOST_ROWS)
@@ -74,8 +73,8 @@ def one(options: Options, name: str, n: int, sample: int) -> list[Row]:
             row = {
                 "kind": kind, "metric": metric, "which": "tuned" if fixed is None else f"fixed {fixed}",
                 **kept(found, true[w], np.nanstd(errors[:, w], ddof=1), (0.025, 0.05, 0.975)),
-                **pair_models(table, metric, w), **rivals.by_rows(table, metric, w, LEVEL),
-                **rivals.held_out(table, metric, fixed, true, seed, LEVEL),
+                **pair_models(table, metric, w), **rivals.by_rows(table, metric, w),
+                **rivals.held_out(table, metric, fixed, true, seed),
             }  # fmt: skip
             if fixed is None:  # was tuning worth it: the winner against the first configuration
                 asked = {"n_bootstraps": BOOTSTRAPS, "random_state": seed}
@@ -86,9 +85,8 @@ def one(options: Options, name: str, n: int, sample: int) -> list[Row]:
 
 
 def claimed(gap: sobercv.Difference, truth: float) -> Row:
-    """What is said about a difference, and what is true."""
-    low, high = gap.interval
-    return {"gain": gap.value, "gain low": low, "gain high": high, "gain naive": gap.naive, "gain truth": truth}
+    """What is claimed of a difference, and its true value."""
+    return {f"gain {name}".removesuffix(" value"): number for name, number in claim(gap, truth).items()}
 
 
 def pair_models(table: Trained, metric: str, w: int) -> Row:
@@ -96,8 +94,9 @@ def pair_models(table: Trained, metric: str, w: int) -> Row:
 
     As `sobercv.inference.instability` measures them, but for the halves of the folds, which are drawn.
     """
-    y, folds, own, f = table.sample.y, table.sample.folds[:, 0], table.sample.predictions[:, w, 0], len(table.paired)
-    columns = [np.where(np.isnan(paired[:, w]), own, paired[:, w]) for paired in table.paired]
+    y, (folds, out, paired), f = table.sample.y, table.repeats[0], excess_tables.FOLDS
+    own = out[:, w]
+    columns = [np.where(np.isnan(one), own, one) for one in paired[:, :, w]]
     rest, rng = np.stack([folds != j for j in range(f)]), np.random.default_rng(0)
     halves = [np.isin(folds, rng.permutation(f)[: f // 2]) for _ in range(HALVES)]
     masks = np.stack([rest & side for half in halves for side in (half, ~half)]).astype(np.uint8)
@@ -108,8 +107,9 @@ def pair_models(table: Trained, metric: str, w: int) -> Row:
     shared = np.nanmean((f - 1) / f * (moved[::2] * moved[1::2]).sum(axis=1))
 
     cells = [(j, k) for j in range(f) for k in range(f) if j != k]
-    inside = [(folds == k).reshape(-1, *[1] * (own.ndim - 1)) for k in range(f)]
-    changed = np.stack([*(np.where(inside[k], columns[j], own) for j, k in cells), own], axis=1)
+    changed = np.repeat(own[:, None], len(cells) + 1, axis=1)
+    for c, (j, k) in enumerate(cells):
+        changed[folds == k, c] = columns[j][folds == k]
     scores = sets.scores_on(sets.build(y, changed[:, :, None]), metric)
     E = np.full((f, f), np.nan)
     E[tuple(np.array(cells).T)] = scores[:-1] - scores[-1]
@@ -207,8 +207,9 @@ def groups(options: Options, metric: str, g: int, sample: int) -> list[Row]:
     return [{"truth": true, **claim(found, true), "lower": found.lower_bound(LEVEL)}]
 
 
+KEYS = "set n sample"
 PARTS = {
-    "main": Part("set n sample", places, one, ordered, "%.5g"),
+    "main": Part(KEYS, places, one, lambda rows: rows.sort_values(KEYS.split(), kind="stable"), "%.5g"),
     "differences": Part("n p active sample", lambda: DESIGNS, differences, digits="%.4g", samples=TABLES, at_once=20),
     "groups": Part(
         "metric groups sample", lambda: list(product(("accuracy", "roc_auc"), NUMBERS)), groups, digits="%.4g",
@@ -216,13 +217,8 @@ PARTS = {
     ),
 }  # fmt: skip
 
+
 # ---- the pages ----
-TITLES = {
-    "accuracy": "accuracy", "roc_auc": "AUC", "roc_auc_ovr": "AUC, many classes", "r2": "R2",
-    "neg_mean_squared_error": "squared error",
-}  # fmt: skip
-
-
 def read() -> Rows:
     """All rows, with the kind of table: real, lasso (Rink and Brannath), or simulated (Schulz-Kümpel et al.)."""
     rows = read_results("excess")
@@ -244,7 +240,7 @@ def lassos(rows: Rows) -> dict[str, Rows]:
 
 # ---- the excess ----
 def trusting(trust: float = TRUST) -> Made:
-    """The interval with what pair models tell, or another share of it."""
+    """The interval with the factor of pair models, or another share of the way to it."""
     return lambda row: widened(assumed(row), missed(row), trust)
 
 
@@ -316,20 +312,10 @@ def by_quantile(rows: Rows) -> Rows:
     return pd.DataFrame([{"said": x.said.clip(-2, 8).mean(), "right": needed(x), "many": len(x)} for x in sixths])
 
 
-def left_out(rows: Rows) -> tuple[pd.Series, float]:
-    """The shares of the way that suit the other sets best, by how many sets, and the mean of what each then covers."""
-    covers = pd.DataFrame({
-        t: {name: covered(some, trusting(t))[0] for name, some in rows.groupby("set", sort=False)}
-        for t in (0, 0.25, 0.5, 0.75, 1)
-    })  # fmt: skip
-    best = pd.Series({name: (covers.drop(name).mean() - LEVEL).abs().idxmin() for name in covers.index})
-    return best.value_counts().sort_index(), float(np.mean([covers.loc[name, t] for name, t in best.items()]))
-
-
-def draw(plt: Any) -> Any:
+def draw(plt: Any, numbers: Any) -> Any:
     """What is said against what was right."""
     figure, axes = plt.subplots(figsize=(6, 3.6))
-    sixths = by_quantile(read())
+    sixths = numbers["sixths"]
     axes.plot(list(sixths.said), list(sixths.right), "o-", color="#2b6cb0", label="sixths of all intervals")
     axes.plot([0, 6], [0, 6], color="0.7", lw=1, label="as said")
     axes.axhline(CROSS_VALIDATED, color="#c05621", lw=1, ls="--", label=f"constant {CROSS_VALIDATED:g}")
@@ -346,12 +332,16 @@ def excess_page() -> Page:
     chosen_on = tuned.set.map(sets.SETS.role) == "calibration"
     tuned = tuned.assign(group=tuned.set + chosen_on.map({True: ", choice", False: ", judged"}))
     constants = [(f, *covered(other, by_factor(f))) for f in (1.0, 1.2, 1.4, 1.7, 2.0)]
-    (chosen, mean), tables = left_out(real), rows.groupby(["set", "n", "sample"])
+    tables, ways = rows.groupby(["set", "n", "sample"]), (0, 0.25, 0.5, 0.75, 1)
+    by_way = grouped(real, "set", lambda some: {t: covered(some, trusting(t))[0] for t in ways}, sort=False)
+    others = left_out(by_way.set_index("set"), lambda covers: (covers - LEVEL).abs().idxmin())
+    chosen = others.chosen.value_counts().sort_index()
+    table = pd.DataFrame([{"group": name, **line(some)} for name, some in groups.items()])
     numbers = {
         "factor": CROSS_VALIDATED, "trust": TRUST, "most": MOST, "real_factor": needed(real), "real": real,
-        "groups": pd.DataFrame([{"group": name, **line(some)} for name, some in groups.items()]),
+        "groups": table, "unstable": table[table.group.str.startswith("lasso, 100")],
         "sets": grouped(tuned, "group", line), "worst": worst, "set": set_, "default": covered(other, assumed),
-        "pairs": covered(other, trusting()), "intervals": by_quantile(rows).many.sum(), "mean": mean,
+        "pairs": covered(other, trusting()), "sixths": by_quantile(rows), "mean": others["value"].mean(),
         "tables": tables.ngroups, "chosen": ", ".join(f"{t:g} for {n} sets" for t, n in chosen.items()),
         "constants": "; ".join(fill("{x[0]:g}: {x[1]:share}, {x[2]:share}", {"x": one}) for one in constants),
     }  # fmt: skip
@@ -359,33 +349,30 @@ def excess_page() -> Page:
 
 
 # ---- published intervals ----
-def published(name: str) -> Callable[[Row], rivals.Ends]:
-    """The interval of a method, as it was measured."""
-    return lambda row: (row[f"{name} l"], row[f"{name} h"], row[f"{name} b"])
-
-
-#: Name, trainings of each configuration, interval, and the column of its truth.
-METHODS: list[tuple[str, str, Callable[[Row], rivals.Ends], str]] = [
-    ("sober, default", "10", ends, "truth"),
-    ("sober, pair models", "10 (winner: 55)", lambda row: ends(row, trusting()), "truth"),
-    ("BBC, percentiles", "10", lambda row: ends(row, None), "truth"),
-    ("Wald, 10 folds", "10", published("Wald"), "truth"),
-    ("corrected-t (Nadeau and Bengio)", "15", published("corrected-t"), "truth"),
-    ("conservative-z (Nadeau and Bengio)", "315", published("conservative-z"), "truth"),
-    ("nested CV (Bates et al.), 1 repeat", "55", published("Bates"), "truth"),
-    ("nested CV (Bates et al.), 4 repeats", "220", published("Bates 4"), "truth"),
-    ("hold-out of a third (Wilson, DeLong, Wald)", "6", published("hold-out"), "hold-out truth"),
-    ("MABT (Rink and Brannath)", "6", published("MABT"), "MABT truth"),
+#: Name, trainings of each configuration, and the interval: ours, or the name of its columns.
+METHODS: list[tuple[str, str, Made | str | None]] = [
+    ("sober, default", "10", assumed),
+    ("sober, pair models", "10 (winner: 55)", trusting()),
+    ("BBC, percentiles", "10", None),
+    ("Wald, 10 folds", "10", "Wald"),
+    ("corrected-t (Nadeau and Bengio)", "15", "corrected-t"),
+    ("conservative-z (Nadeau and Bengio)", "315", "conservative-z"),
+    ("nested CV (Bates et al.), 1 repeat", "55", "Bates"),
+    ("nested CV (Bates et al.), 4 repeats", "220", "Bates 4"),
+    ("hold-out of a third (Wilson, DeLong, Wald)", "6", "hold-out"),
+    ("MABT (Rink and Brannath)", "6", "MABT"),
 ]
 
 
 def compared(rows: Rows) -> dict[str, Row]:
     """By method: tables that it has, coverage, lower bounds, and width by that of the default on them."""
     found = {}
-    for title, fits, made, own in METHODS:
+    for title, fits, made in METHODS:
         told = []
         for row in rows.to_dict("records"):
-            (low, high, lower), truth = made(row), row[own]
+            theirs = isinstance(made, str)
+            low, high, lower = (row[f"{made} {end}"] for end in "lhb") if theirs else ends(row, made)
+            truth = row.get(f"{made} truth", row["truth"])
             if np.isfinite(lower + truth):
                 middle = row["centre"] if "sober" in title else row["naive"] if np.isnan(low) else (low + high) / 2
                 covers, holds, width = judged(row | {"truth": truth}, (low, high, lower), max(middle, lower))
@@ -401,16 +388,13 @@ def compared(rows: Rows) -> dict[str, Row]:
     return found
 
 
-def draw_rivals(plt: Any) -> Any:
+def draw_rivals(plt: Any, numbers: Any) -> Any:
     """Coverage against width."""
-    rows = read()
     figure, axes = plt.subplots(figsize=(6.5, 3.8))
-    some = rows[rows.tuned & (rows["where"] == "real") & (rows.metric == "accuracy")]
-    for title, told in compared(some).items():
-        if np.isfinite(told["covers"]):
-            place = round(told["width"], 2), round(told["covers"], 3)
-            axes.plot(*place, "o", color="#2b6cb0" if title.startswith("sober") else "0.5")
-            axes.annotate(title, place, xytext=(4, 4), textcoords="offset points", fontsize=7)
+    for row in numbers["tuned"].dropna(subset="covers").itertuples():
+        place = round(row.width, 2), round(row.covers, 3)
+        axes.plot(*place, "o", color="#2b6cb0" if row.method.startswith("sober") else "0.5")
+        axes.annotate(row.method, place, xytext=(4, 4), textcoords="offset points", fontsize=7)
     axes.axhline(LEVEL, color="0.7", lw=1)
     axes.set(xlabel="width, sober's default = 1", ylabel="covers", xscale="log")
     return figure
@@ -464,10 +448,10 @@ def verdicts(rows: Rows) -> Row:
     }  # fmt: skip
 
 
-def draw_gain(plt: Any) -> Any:
+def draw_gain(plt: Any, numbers: Any) -> Any:
     """What is claimed against what is true, in tenths."""
-    rows = read()
-    rows = rows[rows.tuned & (rows["where"] == "real") & (rows.low == 0) & (rows.high == 1) & (rows["gain naive"] != 0)]
+    rows = numbers["shares"]
+    rows = rows[rows["gain naive"] != 0]
     figure, axes = plt.subplots(figsize=(6, 3.6))
     true = rows["gain truth"].to_numpy()
     for name, label, colour in (("gain naive", "plain CV", "#c05621"), ("gain", "corrected", "#2b6cb0")):
@@ -486,12 +470,13 @@ def gain_page() -> Page:
     groups = {"all real sets": real}
     groups |= {f"real, {TITLES[m]}": some for m, some in real.groupby("metric", sort=False)}
     groups |= {f"real, N = {n}": some for n, some in real.groupby("n")}
-    groups["all real sets, accuracy and AUC"] = real[(real.high == 1) & (real.low == 0)]
+    groups["all real sets, accuracy and AUC"] = shares = real[(real.high == 1) & (real.low == 0)]
     told = pd.DataFrame([{"where": name, **verdicts(some)} for name, some in groups.items() if len(some) >= 20])
     near = grouped(read_results("excess-differences"), "pair n p active", verdicts, sort=False)
     best, every = near.pair.str.startswith("best"), told.iloc[0]
     numbers = {
         "groups": told, "shown": told[~told["where"].str.startswith("real, N")], "near": near, "all": every,
+        "shares": shares,
         "worse": 100 * every.worse, "all_right": 100 * every.right, "alone": near.covers[~best],
         "best": near.covers[best], "right": 100 * near.right @ near.clear / near.clear.sum(),
     }  # fmt: skip
@@ -509,11 +494,11 @@ def by_number() -> Rows:
     return each.groupby(["metric", "groups"]).mean().reset_index().assign(off=lambda rows: rows.bias.abs())
 
 
-def draw_groups(plt: Any) -> Any:
+def draw_groups(plt: Any, numbers: Any) -> Any:
     """Bias by number of groups."""
     figure, axes = plt.subplots(figsize=(6, 3.6))
     ticks = [3, 5, 10, 20, 40]
-    for (metric, rows), style in zip(by_number().groupby("metric"), ("o-", "s--"), strict=True):
+    for (metric, rows), style in zip(numbers["rows"].groupby("metric"), ("o-", "s--"), strict=True):
         for name, label, colour in (("naive", "plain CV", "#c05621"), ("bias", "corrected", "#2b6cb0")):
             axes.plot(list(rows.groups), list(rows[name]), style, color=colour, label=f"{label}, {TITLES[metric]}")
     axes.axhline(0, color="0.7", lw=1)

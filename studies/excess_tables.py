@@ -44,11 +44,10 @@ ByFolds = tuple[Array, Array, Array]
 class Trained(NamedTuple):
     """One table."""
 
-    sample: SubSample
-    paired: Array  # as in `ByFolds`
-    repeats: list[ByFolds]  # by other folds, for rivals
+    sample: SubSample  # by the first folds
+    repeats: list[ByFolds]  # one; or several, for rivals
     splits: Splits  # of all rows
-    halves: list[tuple[Splits, Splits]]  # of two halves that share no row, a pair for each halving
+    halves: list[list[Splits]]  # of two halves that share no row, a pair for each halving
     #: Rows of a hold-out, out-of-fold predictions of the others, and predictions on the rows.
     held: tuple[Array, Array, Array]
 
@@ -62,16 +61,15 @@ def train(fit: Fit, y: Array, y_judges: Array, rng: Rng, heavy: bool) -> Trained
     n = len(y)
     rows = np.arange(n)
     judged = fit(rows, np.arange(n, n + len(y_judges)))
-    folds, out, paired = by_folds(fit, y, rng)
+    repeats = [by_folds(fit, y, rng)]
     splits, held = random_splits(fit, rows, rng), hold_out(fit, y, rng)
-    halves: list[tuple[Splits, Splits]] = []
+    halves = []
     for _ in range(HALVINGS if heavy else 0):
         order = rng.permutation(n)
-        one, other = (random_splits(fit, half, rng) for half in (order[: n // 2], order[n // 2 : n // 2 * 2]))
-        halves.append((one, other))
-    again = [by_folds(fit, y, rng) for _ in range(REPEATS - 1 if heavy else 0)]
-    sample = SubSample(y, folds[:, None], out[:, :, None], y_judges, judged)
-    return Trained(sample, paired, again, splits, halves, held)
+        halves.append([random_splits(fit, half, rng) for half in (order[: n // 2], order[n // 2 : n // 2 * 2])])
+    repeats += [by_folds(fit, y, rng) for _ in range(REPEATS - 1 if heavy else 0)]
+    folds, out, _ = repeats[0]
+    return Trained(SubSample(y, folds[:, None], out[:, :, None], y_judges, judged), repeats, splits, halves, held)
 
 
 def by_folds(fit: Fit, y: Array, rng: Rng) -> ByFolds:
@@ -149,26 +147,16 @@ def population(name: str, n: int) -> tuple[Array, Array]:
         X, y = make_friedman1(n, random_state=1, noise=1.0)
         return X, y
     if name.startswith("chen"):
-        return _chen(n, rng, null=name.endswith("null"))
+        latent, copies = rng.random((n, 6)), 10
+        a, b, c = rng.normal(0.2, 1.0, (3, n)) if name.endswith("null") else latent[:, :3].T
+        y = 0.25 * np.exp(4 * a) + 4 * expit(20 * (b - 0.5)) + 3 * c + rng.normal(0, 0.2, n)
+        noise = 0.01 + 0.5 * np.arange(copies) / (copies - 1)
+        return (latent[:, :, None] + noise * rng.normal(0.3, 1.0, (n, 6, copies))).reshape(n, -1), y
     X = rng.standard_normal((n, int(name.rsplit("_", 1)[1])))
     linear = X[:, :5].sum(axis=1)
     if "classif" in name:
         return X, (rng.random(n) < expit(linear)).astype(np.int64)
     return X, linear + rng.standard_normal(n)
-
-
-def _chen(n: int, rng: Rng, *, null: bool) -> tuple[Array, Array]:
-    latent, copies = rng.random((n, 6)), 10
-    a, b, c = rng.normal(0.2, 1.0, (3, n)) if null else latent[:, :3].T
-    y = 0.25 * np.exp(4 * a) + 4 * expit(20 * (b - 0.5)) + 3 * c + rng.normal(0, 0.2, n)
-    noise = 0.01 + 0.5 * np.arange(copies) / (copies - 1)
-    return (latent[:, :, None] + noise * rng.normal(0.3, 1.0, (n, 6, copies))).reshape(n, -1), y
-
-
-def normal(active: int, n: int, p: int, rng: Rng) -> tuple[Array, Array]:
-    """Independent normal features, `active` of them with a coefficient of 1, logistic labels."""
-    X = rng.standard_normal((n, p), dtype=np.float32).astype(np.float64)
-    return X, (rng.random(n) < expit(X[:, :active].sum(axis=1))).astype(np.int64)
 
 
 def two_class(n: int, rng: Rng) -> tuple[Array, Array]:
@@ -184,17 +172,21 @@ def two_class(n: int, rng: Rng) -> tuple[Array, Array]:
     return np.hstack([pair, linear, u, rng.standard_normal((n, 500)), shared]), y.astype(np.int64)
 
 
-def lasso(design: str, sample: int, n: int = 400, p: int = 1000, models: int = 30) -> Trained:
+def lasso(design: str, n: int, sample: int) -> Trained:
     """Rink and Brannath's design: "b", or the number of active features.
 
     They fit logistic lassos; here they are lassos of the label, which take a tenth of the time. The path of penalties
     is that of all rows, as in glmnet.
     """
-    case_b = design == "b"
-    rng = np.random.default_rng([0 if case_b else int(design), sample, n, p])
-    X, y = two_class(n + 3000, rng) if case_b else normal(int(design), n + 3000, p, rng)
+    active, p = 0 if design == "b" else int(design), 1000
+    rng = np.random.default_rng([active, sample, n, p])
+    if design == "b":
+        X, y = two_class(n + sets.MOST_JUDGES, rng)
+    else:  # independent normal features, some with a coefficient of 1, logistic labels
+        X = rng.standard_normal((n + sets.MOST_JUDGES, p), dtype=np.float32).astype(np.float64)
+        y = (rng.random(len(X)) < expit(X[:, :active].sum(axis=1))).astype(np.int64)
     top = np.abs((X[:n] - X[:n].mean(axis=0)).T @ (y[:n] - y[:n].mean())).max() / n
-    penalties = top * np.geomspace(0.95, 0.08, models)
+    penalties = top * np.geomspace(0.95, 0.08, 30)
 
     def fit(train: Array, test: Array) -> Array:
         mean, share = X[train].mean(axis=0), y[train].mean()

@@ -15,11 +15,11 @@ from sobercv.correction import FoldScores, judge
 from sobercv.inference import Question
 
 from . import sets, simulated
-from .harness import Array, Key, Options, Page, Part, Row, Rows, by_values, covers, grouped, read_results
+from .harness import Array, Key, Options, Page, Part, Row, Rows, by_values, covers, grouped, left_out, read_results
 from .races import fold_scores
 
 FOLDS, SIZES, SAMPLES, REPETITIONS = (3, 5, 10), (50, 100, 200, 500), 5, 100
-FEWEST_JUDGES = 250  # rows that are left to tell the truth
+FEWEST_JUDGES = 250  # rows that are left to measure the true score
 METRICS = {"binary": ("accuracy", "roc_auc"), "regression": ("r2",), "survival": ("concordance_index",)}
 #: Degrees of freedom, as a multiple of K - 1, that were tried.
 FREEDOM = (1.0, 1.5, 2.0, 3.0, np.inf)
@@ -97,28 +97,23 @@ def told(rows: Rows) -> Row:
     return found
 
 
-def left_out(covered: Rows) -> pd.Series:
-    """For each data set what it covers with the multiple of K - 1 that the others choose."""
-    found = {}
-    for name in covered.index:
-        means = covered.drop(name).mean()
-        found[name] = covered.loc[name, next((m for m in reversed(FREEDOM) if means[m] >= 0.96), FREEDOM[0])]
-    return pd.Series(found)
+def largest_enough(covered: pd.Series) -> float:
+    """The largest multiple of K - 1 that covers .96 or more."""
+    return next((m for m in reversed(FREEDOM) if covered[m] >= 0.96), FREEDOM[0])
 
 
-def draw(plt: Any) -> Any:
+def draw(plt: Any, numbers: Any) -> Any:
     """Median bias and coverage by data set."""
-    real = read_results("folds-real")
+    by_set = numbers["rows"].groupby("data")
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.6), sharey=True)
-    for at, (_, rows) in enumerate(real.groupby("data")):
+    for at, (_, rows) in enumerate(by_set):
         for value, colour, label in (("naive", "#c44", "plain CV"), ("value", "#27c", "fold scores")):
             off = (rows[value] - rows.truth).median()
             left.plot(off, at, "o", color=colour, label=label if at == 0 else None)
         right.plot(covers(rows), at, "o", color="#27c")
     left.axvline(0, color="#999", lw=0.8)
     right.axvline(0.95, color="#999", lw=0.8)
-    names = sorted(real.data.unique())
-    left.set_yticks(range(len(names)), names)
+    left.set_yticks(range(len(by_set)), list(by_set.groups))
     left.set_xlabel("median of estimate minus truth")
     right.set_xlabel("share of 95 % intervals that hold the truth")
     right.set_xlim(0.8, 1.005)
@@ -135,9 +130,9 @@ def page() -> Page:
     numbers = {
         "by_metric": every[every.by == "metric"], "every": every,
         "made": told(made), "by_setting": grouped(made, "data k", told, sort=False), "two_ends": told(two_ends),
-        "searches": len(rows[["data", "n", "k", "sample"]].drop_duplicates()), "winners": len(rows),
+        "searches": len(rows[["data", "n", "k", "sample"]].drop_duplicates()), "rows": rows,
         "covered": covered, "tried": ", ".join(f"{m:g} covers {tried[m].mean():.3f}" for m in FREEDOM),
-        "chosen": left_out(tried),
+        "chosen": left_out(tried, largest_enough).value,
     }  # fmt: skip
     return Page("fold-scores", "folds-real", draw, numbers)
 

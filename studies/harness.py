@@ -6,9 +6,9 @@ continues, and several processes may share a folder. Results are CSV files in `s
 that holds what it was made with.
 
 A page leads with its answer and one figure. It is made of templates in `studies/pages`: NAME.md holds its words, and
-each of its tables is a CSV file with a line of heads and one of cells. A study gives the numbers of their fields, and
-the figure. A line of a table whose fields are columns of a data frame is repeated for each of its rows. Pages are made
-from committed results by `python -m studies NAME --page`, and a test compares them.
+each of its tables is a CSV file with a line of heads and one of cells. A study supplies the numbers for their fields,
+and the figure. A line of a table whose fields are columns of a data frame is repeated for each of its rows. Pages are
+made from committed results by `python -m studies NAME --page`, and a test compares them.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
 import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from string import Formatter
 from typing import Any, NamedTuple
@@ -34,12 +34,18 @@ import scipy
 import sklearn
 
 import sobercv
+from sobercv.runs.folder import write_file
 
 RESULTS = Path(__file__).parent / "results"
 FOLDER = Path(__file__).parent.parent / "docs" / "evidence"
 TEMPLATES = Path(__file__).parent / "pages"
 VERSIONS = ("seed", "sober", "numpy", "scipy", "scikit-learn", "python")
 VERDICTS = {True: "yes", False: "NO", None: "cannot tell"}
+#: What pages call the metrics, in the order of their tables.
+TITLES = {
+    "roc_auc": "AUC", "accuracy": "accuracy", "roc_auc_ovr": "AUC, many classes", "r2": "R2",
+    "neg_mean_squared_error": "squared error", "concordance_index": "C-index",
+}  # fmt: skip
 Numbers = Mapping[str, Any]
 Array, Rng = np.ndarray, np.random.Generator
 Row = dict[str, Any]
@@ -72,18 +78,10 @@ class Options:
         """Arrays of the work folder; made first where they are missing."""
         path = self.work / "tables" / f"{name}.npz"
         if not path.exists():
-            np.savez_compressed(content := io.BytesIO(), **make())
-            write(path, content.getvalue())
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(path, partial(np.savez_compressed, **make()))
         with np.load(path, allow_pickle=False) as file:
             return dict(file)
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file, all or nothing: it gets its name when it is complete."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    part.write_bytes(content)
-    part.rename(path)
 
 
 @dataclass(frozen=True)
@@ -117,8 +115,9 @@ def run(study: str, name: str, part: Part, options: Options) -> dict[str, Rows]:
 
     Results depend neither on the number of processes nor on interruptions.
     """
-    pieces = part.pieces()[: options.first]
-    paths = [options.work / study / name / file_name(piece[0]) for piece in pieces]
+    pieces, folder = part.pieces()[: options.first], options.work / study / name
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / file_name(piece[0]) for piece in pieces]
     missing = [(path, piece) for path, piece in zip(paths, pieces, strict=True) if not path.exists()]
     print(f"{study}, {name}: {len(pieces)} pieces; {len(missing)} are missing")
     calls = (joblib.delayed(_make)(path, part, options, piece) for path, piece in missing)
@@ -147,11 +146,11 @@ def _make(path: Path, part: Part, options: Options, piece: Iterable[Key]) -> str
                 rows = part.made(options, piece)
         except Absent as error:
             return str(error)
-        write(path, json.dumps(rows, default=lambda value: value.tolist()).encode())  # numpy's numbers and arrays
+        write_file(path, json.dumps(rows, default=lambda value: value.tolist()))  # numpy's numbers and arrays
     return None
 
 
-# ---- what becomes of rows ----
+# ---- summaries of rows ----
 def claim(found: Any, truth: float) -> Row:
     """What an estimate or a difference claims, and the truth of it."""
     low, high = found.interval
@@ -173,9 +172,10 @@ def by_values(rows: Rows, summarise: Callable[[Rows], Row], **titles: str) -> Ro
     return pd.concat(each)
 
 
-def ordered(rows: Rows) -> Rows:
-    """By set, size and sample."""
-    return rows.sort_values(list(rows.columns[:3]), kind="stable")
+def left_out(table: Rows, choose: Callable[[pd.Series], Any]) -> Rows:
+    """For each row (a data set) the column that the means of the other rows choose, and the row's value in it."""
+    chosen = {name: choose(table.drop(name).mean()) for name in table.index}
+    return pd.DataFrame({"chosen": chosen, "value": {name: table.loc[name, which] for name, which in chosen.items()}})
 
 
 def bias(name: str, errors: pd.Series) -> Row:
@@ -221,8 +221,8 @@ class Page:
     """One page, its figure and its tables."""
 
     name: str
-    made_with: str  # the results whose versions it tells
-    draw: Callable[[Any], Any]  # takes matplotlib's pyplot, gives the figure
+    made_with: str  # the results whose versions it quotes
+    draw: Callable[[Any, Numbers], Any]  # takes matplotlib's pyplot and the numbers, returns the figure
     numbers: Numbers  # the fields of its templates
 
     def files(self) -> dict[str, str]:
@@ -257,7 +257,7 @@ class Page:
             "axes.spines.top": False, "axes.spines.right": False,
         }  # fmt: skip
         with plt.rc_context(style):
-            figure = self.draw(plt)
+            figure = self.draw(plt, self.numbers)
             figure.tight_layout()
             figure.savefig(folder / f"{self.name}.svg", metadata={"Date": None})
             plt.close(figure)
@@ -342,7 +342,7 @@ def _wrapped(text: str) -> str:
 
 # ---- statements of the paper ----
 def agreement(verdicts: Sequence[str]) -> str:
-    """How many hold, in one phrase."""
+    """How many statements agree, in one phrase."""
     agree, unclear = verdicts.count(VERDICTS[True]), verdicts.count(VERDICTS[None])
     return f"{agree} of {len(verdicts)} agree" + (f", {unclear} cannot be told" if unclear else "")
 
@@ -367,7 +367,7 @@ class Mean(NamedTuple):
         return f"{self.value:{spec}}{error}"
 
     def below(self, limit: float = 0.0) -> bool | None:
-        """Whether it is; None where it is not, but two errors would carry it there."""
+        """Whether the number is; None where it is not, but lies within two errors of the limit."""
         return True if self.value <= limit else None if self.value - limit <= 2 * self.error else False
 
     def above(self, limit: float = 0.0) -> bool | None:
@@ -380,6 +380,6 @@ class Mean(NamedTuple):
 
 
 def all_of(answers: Iterable[bool | None]) -> bool | None:
-    """Whether all agree; None where none disagrees but some cannot be told."""
+    """Whether all agree; None where none disagrees but some are undecided."""
     told = list(answers)
     return False if False in told else None if None in told else True

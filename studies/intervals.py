@@ -22,7 +22,7 @@ from sobercv.inference.intervals import CROSS_VALIDATED, Calibrated, Percentile
 from sobercv.inference.units import Units
 
 from . import sets, simulated
-from .harness import Array, Key, Options, Page, Part, Row, Rows, by_values, grouped, read_results
+from .harness import Array, Key, Options, Page, Part, Row, Rows, by_values, grouped, left_out, read_results
 
 #: Sub-samples by the number of sizes: sets with a single size get more, so that no set is judged by a handful.
 SAMPLES = {1: 42, 2: 30, 3: 21, 4: 18}
@@ -230,22 +230,15 @@ def overall(rows: Rows) -> Rows:
     return pd.DataFrame(lines)
 
 
-def choose(rows: Rows, without: str | None = None) -> float:
-    """The factor whose mean over the other data sets is closest to nominal: two-sided, lower, all levels."""
-    means = rows[rows.set != without].groupby("excess").mean(numeric_only=True)
+def choose(means: pd.Series) -> tuple[str, float]:
+    """The factor whose coverage, a mean over sets, is closest to nominal: two-sided, lower, all levels; its column."""
     off = [(means[f"{what} {level:g}"] - level).abs() for level in LEVELS for what in WHAT[:2]]
-    return float(pd.concat(off, axis=1).mean(axis=1).idxmin())
+    return "covered 0.95", pd.concat(off, axis=1).mean(axis=1).idxmin()
 
 
-def left_out(rows: Rows) -> pd.Series:
-    """Coverage of each data set with the constant that the others would have chosen."""
-    found = {name: choose(rows, without=name) for name in rows.set.unique()}
-    return rows[rows.excess == rows.set.map(found)].set_index("set")["covered 0.95"]
-
-
-def draw(plt: Any) -> Any:
+def draw(plt: Any, numbers: Any) -> Any:
     """Coverage of both 95 % intervals by data set."""
-    found = grouped(read_results("intervals-real"), "set", told, sort=False)
+    found = grouped(numbers["rows"], "set", told, sort=False)
     found = found.sort_values("covered calibrated 0.95", kind="stable")
     fig, ax = plt.subplots(figsize=(9, 8))
     for interval, colour in zip(INTERVALS, ("#c44e52", "#4c72b0"), strict=True):
@@ -263,7 +256,8 @@ def page() -> Page:
     )
     table = overall(rows)
     at95 = table[table.level == 95].set_index("interval")
-    others, settings = left_out(excess), by_values(made, told, setting="setting")
+    others = left_out(excess.pivot(index="set", columns="excess"), choose).value
+    settings = by_values(made, told, setting="setting")
     # Five repeats: metrics between 0 and 1 have widths that can be averaged.
     some = repeats[(repeats.interval == "calibrated") & (repeats.level == 0.95)]
     shares = some[~some.metric.str.startswith("neg") & (some.metric != "r2")]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from sobercv import Predictions
+from sobercv import BootstrapDrop, Predictions
 from sobercv.inference import DropVerdict, Question
 from sobercv.inference.selection import apply
 from sobercv.rivals.drop_rules import row_losses
@@ -58,6 +58,11 @@ def outcome(survivors: Predictions, dropped: list[Predictions], running: list[in
 
 
 # ---- races in rounds ----
+def papers_rule(guard: int = 0) -> BootstrapDrop:
+    """The paper's rule as we read it: drop what is strictly worse; from so many predictions on (its advice: 50)."""
+    return BootstrapDrop(threshold=0.99, min_predictions=guard, n_bootstraps=1000)
+
+
 LEVEL = 0.05
 #: Scores of folds [K, C] -> which stay, None for all; and the best.
 FoldTest = Callable[[Array], tuple[Array | None, int]]
@@ -75,13 +80,13 @@ def by_folds(
 ) -> DropVerdict:
     """A drop rule that tests the scores of folds, from some fold on."""
     table = predictions.only_seen()
-    everyone = DropVerdict.keep_all(table.n_configurations)
+    all_kept = DropVerdict.keep_all(table.n_configurations)
     if round_index + 1 < burn_in or table.n_configurations < 2:
-        return everyone
+        return all_kept
     scores = fold_scores(table, question.for_target(table.target))
     scores = scores[~np.isnan(scores).any(axis=1)]
     keep, best = (None, 0) if len(scores) < 2 else test(scores)
-    return everyone if keep is None else DropVerdict(keep, 1.0 - keep, best)
+    return all_kept if keep is None else DropVerdict(keep, 1.0 - keep, best)
 
 
 def _anova(scores: Array) -> tuple[Array | None, int]:
@@ -110,8 +115,9 @@ def _friedman(scores: Array) -> tuple[Array | None, int]:
 
 
 #: R's finetune: folds as blocks, a Wald interval of each difference to the best; from the third fold on. finetune fits
-#: score ~ configuration + (1 | fold) and keeps who has 0 in the normal interval (level 1 - alpha) of its difference to
-#: the best. With all scores there, as in a race of rounds, the mixed model is the two-way analysis of variance.
+#: score ~ configuration + (1 | fold) and keeps a configuration if the normal interval (level 1 - alpha) of its
+#: difference to the best contains 0. With all scores there, as in a race of rounds, the mixed model is the two-way
+#: analysis of variance.
 anova_race = partial(by_folds, _anova, 3)
 #: irace: Friedman's test on ranks within folds, then Conover's comparison with the best; from the fifth fold on.
 f_race = partial(by_folds, _friedman, 5)
@@ -120,7 +126,7 @@ f_race = partial(by_folds, _friedman, 5)
 def paired_with_power(
     predictions: Predictions, question: Question, round_index: int, matters: float = 0.05, beta: float = 0.1
 ) -> DropVerdict:
-    """Zheng and Bilenko: paired tests against the best; who is worse leaves, and so does who is as good for certain.
+    """Zheng and Bilenko: paired tests against the best drop what is worse, and what cannot be better by what matters.
 
     They compare two configurations at a time and ask for n = ((z_a + z_b) sd / difference)^2 samples until the test is
     significant or its power for a difference that matters is enough. In a race of rounds the samples come anyway: what
@@ -148,8 +154,8 @@ def in_turn(table: Predictions, question: Question, *, forgiving: bool = True) -
     """Replay one configuration after another, each stopped early if it looks worse than the best that has finished.
 
     `forgiving` (Bergman et al., AutoML 2024): stop when the mean of the folds so far is below the worst fold of the
-    incumbent; otherwise when it is below its mean ("aggressive"). Whoever finishes with a better mean is the incumbent.
-    The order is drawn from the question's seed.
+    incumbent; otherwise when it is below its mean ("aggressive"). A configuration that finishes with a better mean
+    becomes the incumbent. The order is drawn from the question's seed.
     """
     scores = fold_scores(table, question.for_target(table.target))
     n_folds, c = scores.shape

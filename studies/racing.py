@@ -28,11 +28,11 @@ from sobercv.inference.tables import Table
 from sobercv.testing import simulate
 
 from . import learners, sets
-from .harness import Array, Key, Options, Page, Part, Row, Rows, grouped, read_results
+from .harness import TITLES, Array, Key, Options, Page, Part, Row, Rows, grouped, read_results
 from .races import anova_race, cvst, f_race, in_turn, paired_with_power, replay
 
 FOLDS, REPETITIONS, N_BOOTSTRAPS = 10, 20, 500
-MOST_JUDGES = 1500  # rows that tell the truth
+MOST_JUDGES = 1500  # rows on which the true score is measured
 MOST_COLUMNS = 300  # of the wider sets the columns of largest variance: a race is about rows
 #: Simulated accuracies: configurations, parameters of the beta distribution of true ones, correlation of errors.
 SETTINGS = {
@@ -84,8 +84,8 @@ def measure(
 ) -> list[Row]:
     """Replay every rule on a complete table of one repeat; `truth` [C] is the score of each configuration elsewhere.
 
-    A row holds shares of models trained and of configurations alive at the end, what the model returned is worth and
-    lost against the winner of the whole table, and the errors of two estimates: of the survivors, with the dropped.
+    A row holds shares of models trained and of configurations alive at the end, what the returned model scores and
+    loses against the winner of the whole table, and the errors of two estimates: of the survivors, with the dropped.
     """
     options: dict[str, Any] = {"interval": "percentile", "n_bootstraps": N_BOOTSTRAPS, "random_state": seed}
     question = Question.ask(metric, **options)
@@ -112,7 +112,7 @@ def measure(
 def race(
     make: Callable[..., Made], rules: Mapping[str, Any], options: Options, name: str, n: int, sample: int, metric: str
 ) -> list[Row]:
-    """Replay rules on one table; and tell how many configurations are about as good as the best."""
+    """Replay rules on one table, and measure the share of configurations that are about as good as the best."""
     if name in SETTINGS:
         predictions, truth = correlated(n, *SETTINGS[name], sample)
     else:
@@ -392,7 +392,6 @@ PARTS = {
 }  # fmt: skip
 
 # ---- the page ----
-METRICS = {"roc_auc": "AUC", "accuracy": "accuracy", "r2": "R2", "concordance_index": "C-index"}
 DEFAULT, ZONE, PAPER = "predictive .01", "predictive .015, zone .2, guard 30", "bced"
 CHOICES = {".002": "predictive .002", ".005": "predictive .005", ".01": "predictive .01", ".02": "predictive .02"}
 SHOWN = (100, 500)
@@ -411,7 +410,7 @@ def pooled(rows: Rows) -> Row:
 def of_rule(rows: Rows, rule: str) -> Rows:
     """The real tables of the sizes that are shown, by metric and size."""
     some = rows[~rows.simulated & rows.n.isin(SHOWN) & (rows.rule == rule)]
-    return grouped(some.assign(order=some.metric.map(list(METRICS).index)), "order metric n", pooled)
+    return grouped(some.assign(order=some.metric.map(list(TITLES).index)), "order metric n", pooled)
 
 
 def left_out(rows: Rows) -> Rows:
@@ -429,23 +428,21 @@ def left_out(rows: Rows) -> Rows:
 
 def all_rules(rows: Rows) -> Rows:
     """Every rule in every kind of table: real ones by metric and size, simulated ones by size and correlation."""
-    rows = rows.assign(order=rows.metric.map(list(METRICS).index), rho=rows.data.str.extract("rho=(.*)")[0])
+    rows = rows.assign(order=rows.metric.map(list(TITLES).index), rho=rows.data.str.extract("rho=(.*)")[0])
     rows = rows.sort_values(["simulated", "order", "n", "rho"], kind="stable")
-    real = "real, " + rows.metric.map(METRICS) + ", N = " + rows.n.astype(str)
+    real = "real, " + rows.metric.map(TITLES) + ", N = " + rows.n.astype(str)
     made = "simulated accuracy, N = " + rows.n.astype(str) + ", correlation " + rows.rho
     return grouped(rows.assign(title=real.where(~rows.simulated, made)), "title rule", pooled, sort=False)
 
 
-def draw(plt: Any) -> Any:
+def draw(plt: Any, numbers: Any) -> Any:
     """How many times fewer models the paper's rule and the default train."""
-    rows = pd.concat([read_results("racing"), read_results("racing-cheap")])
-    fig, ax = plt.subplots(figsize=(9, 4.2))
-    bars = {"the paper's rule": (-0.2, PAPER, "#8c8c8c"), "default": (0.2, DEFAULT, "#4c72b0")}
-    for name, (shift, rule, colour) in bars.items():
-        found = of_rule(rows, rule)
-        ax.barh(np.arange(len(found)) + shift, list(found.fewer), 0.38, color=colour, label=name)
+    ours, papers = numbers["ours"], numbers["papers"]
+    places, (fig, ax) = np.arange(len(ours)), plt.subplots(figsize=(9, 4.2))
+    ax.barh(places - 0.2, list(papers.fewer), 0.38, color="#8c8c8c", label="the paper's rule")
+    ax.barh(places + 0.2, list(ours.fewer), 0.38, color="#4c72b0", label="default")
     ax.axvline(1, color="0.4", lw=0.8)
-    ax.set_yticks(range(len(found)), [f"{METRICS[m]}, {n} samples" for m, n in zip(found.metric, found.n, strict=True)])
+    ax.set_yticks(places, [f"{row.title}, {row.n} samples" for row in ours.itertuples()])
     ax.invert_yaxis()
     ax.set_xlabel("times fewer models than the whole cross-validation")
     ax.legend(frameon=False)
@@ -465,7 +462,7 @@ def page() -> Page:
     models = near.merge(models, on="data").sort_values("near")
     numbers = {
         "ours": ours.assign(
-            title=ours.metric.map(METRICS), paper=papers.fewer, share=100 * ours.kept, none=none["bias of survivors"]
+            title=ours.metric.map(TITLES), paper=papers.fewer, share=100 * ours.kept, none=none["bias of survivors"]
         ),
         "papers": papers, "zone": zone[zone.metric.isin(["roc_auc", "accuracy"])], "real": real, "choices": choices,
         "tables": real[(real.rule == "none") & (real.metric != "accuracy")].tables.sum(),
@@ -477,7 +474,7 @@ def page() -> Page:
         "closest": 100 * (betting.lost - betting.chance).max(),
         "large": large, "cvst_saves": 1 / large["models, cvst"],
         "near": models.assign(
-            title=models.metric.map(METRICS), ours=1 / models[DEFAULT], paper=1 / models[PAPER]
+            title=models.metric.map(TITLES), ours=1 / models[DEFAULT], paper=1 / models[PAPER]
         ),
         "rules": all_rules(rows), "dropped": dropped_, "others": others_, "cvst": cvst_,
     }  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,8 +20,8 @@ from sobercv import presets
 from sobercv.inference import DropVerdict, Question
 
 from . import sets
-from .harness import Absent, Array, Mean, Options, Page, Part, Row, Rows, all_of, grouped, ordered, panels, read_results
-from .races import replay
+from .harness import Absent, Array, Mean, Options, Page, Part, Row, Rows, all_of, grouped, panels, read_results
+from .races import papers_rule, replay
 
 #: The data sets of the paper and their numbers on OpenML; the last two were not at hand.
 PAPER = {
@@ -132,11 +132,6 @@ def drop_equals(table: sobercv.Predictions, question: Question, round_index: int
     return DropVerdict(keep, p, top)
 
 
-def strict(guard: int = 0) -> sobercv.BootstrapDrop:
-    """The paper's rule as we read it: strictly worse."""
-    return sobercv.BootstrapDrop(threshold=0.99, min_predictions=guard, n_bootstraps=BOOTSTRAPS)
-
-
 # ---- pieces ----
 def piece(
     measure: Callable[[SubSample, int, bool], Row], options: Options, name: str, n: int, sample: int, *,
@@ -172,7 +167,7 @@ def protocols(part: SubSample, trees: int, everything: bool, repeats: int = REPE
     row |= {"632+": bbc.as_632plus().value, "configurations": once.n_configurations}
     found = {"bbc": bbc, "bbc10": run.estimate_}
     for name, guard in (("bced", 0), ("bced50", GUARD)):
-        raced = replay(once, strict(guard), Question.ask(METRIC, **options))
+        raced = replay(once, papers_rule(guard), Question.ask(METRIC, **options))
         found[name] = sobercv.bbc(None, raced.survivors, METRIC, **options)
         row |= {f"models {name}": raced.models, f"alive {name}": raced.alive[1]}
     row |= {name: estimate.value for name, estimate in found.items()} | truths(run, part, found)
@@ -193,30 +188,31 @@ def both_rules(part: SubSample, trees: int, everything: bool) -> Row:
     once, found = run.predictions_, {"bbc": run.estimate_}
     row: Row = {"configurations": once.n_configurations, "trees": trees, "naive": run.estimate_.naive}
     row["tt"] = sobercv.tibshirani(None, once, METRIC, n_jobs=1).value
-    for name, rule in (("strict", strict()), ("equals", drop_equals)):
+    for name, rule in (("strict", papers_rule()), ("equals", drop_equals)):
         raced = replay(once, rule, Question.ask(METRIC, random_state=part.seed))
         found[name] = sobercv.bbc(None, raced.survivors, METRIC, **options_of(part))
         row |= {f"alive {name}": raced.alive[1], f"models {name}": raced.models}
     return row | {name: estimate.value for name, estimate in found.items()} | truths(run, part, found)
 
 
-def design(names: tuple[str, ...], sizes: tuple[int, ...], samples: int) -> Any:
-    """The first sub-samples of all data first, large ones before small."""
-    return lambda: [(name, n, sample) for sample in range(samples) for n in sizes[::-1] for name in names]
+def part(measure: Any, samples: int, names: Iterable[str] = AT_HAND, sizes: Any = SIZES, **options: Any) -> Part:
+    """What is measured on so many sub-samples of each size."""
+    design = partial(sets.in_rounds, {name: dict.fromkeys(sizes, samples) for name in names}, 1)
+    by_place = partial(pd.DataFrame.sort_values, by=["data", "n", "sample"], kind="stable")
+    return Part("data n sample", design, partial(piece, measure, **options), by_place, about={"seed": 0})
 
 
-part = partial(Part, "data n sample", results=ordered, about={"seed": 0})
 everything = {"trees": FULL_TREES, "everything": True}
 PARTS = {
-    "main": part(design(AT_HAND, SIZES, SAMPLES), partial(piece, protocols)),
+    "main": part(protocols, SAMPLES),
     # All 610 configurations once: what depends on how many compete.
-    "width": part(design(AT_HAND, SIZES, 8), partial(piece, both_rules, **everything)),
+    "width": part(both_rules, 8, **everything),
     # What dropping does to equals, the likely reason of the paper's losses.
-    "ties": part(design(AT_HAND, SIZES[:-1], 3), partial(piece, both_rules)),
+    "ties": part(both_rules, 3, sizes=SIZES[:-1]),
     # Where the paper names a data set, with as many sub-samples as the paper has.
-    "nested": part(design(("dexter", "madeline"), (40,), 20), partial(piece, partial(protocols, repeats=1))),
+    "nested": part(partial(protocols, repeats=1), 20, ("dexter", "madeline"), (40,)),
     # The paper's whole design.
-    "full": part(design(tuple(PAPER), SIZES, FULL_SAMPLES), partial(piece, protocols, **everything)),
+    "full": part(protocols, FULL_SAMPLES, PAPER, **everything),
 }
 
 
@@ -225,14 +221,14 @@ SMALL = (20, 40, 60, 80, 100)
 NAMES = {"naive": "CVT", "tt": "TT", "ncv": "NCV", "bbc": "BBC", "bced": "BCED"}
 
 
-def true_column(protocol: str) -> str:
-    """Which column holds the true performance of what a protocol returns."""
-    return f"truth {protocol}" if protocol in ("bced", "bced50", "bbc10", "strict", "equals") else "truth bbc"
+def truth(rows: Rows, protocol: str) -> pd.Series:
+    """The true score of what a protocol returns; most return the same as BBC."""
+    return rows.get(f"truth {protocol}", rows["truth bbc"])
 
 
 def bias(rows: Rows, protocol: str) -> pd.Series:
     """Estimate minus truth on every sub-sample."""
-    return rows[protocol] - rows[true_column(protocol)]
+    return rows[protocol] - truth(rows, protocol)
 
 
 def by_cell(rows: Rows, protocol: str) -> pd.Series:
@@ -251,9 +247,9 @@ def over(rows: Rows, protocol: str) -> Array:
 
 
 def relative(rows: Rows, one: str, other: str) -> pd.Series:
-    """True performance of what one protocol returns by that of another, for every data set and size."""
-    sums = rows.groupby(["data", "n"])[list({true_column(one), true_column(other)})].mean()
-    return sums[true_column(one)] / sums[true_column(other)]
+    """True score of what one protocol returns by that of another, for every data set and size."""
+    first, second = (truth(rows, protocol).groupby([rows.data, rows.n]).mean() for protocol in (one, other))
+    return first / second
 
 
 def by_size(rows: Rows, protocol: str) -> pd.Series:
@@ -282,7 +278,7 @@ def checked(rows: Rows, wide: Rows, nested: Rows) -> dict[str, Any]:
     repeated = {}
     for p, some in (("bbc", rows), ("ncv", rows[~rows.data.isin(["philippine", "jasmine"])])):
         some = some[some.n >= 40]
-        good, gain = (relative(some, "bbc10", p) - 1 > -0.0025).mean(), some["truth bbc10"] - some[true_column(p)]
+        good, gain = (relative(some, "bbc10", p) - 1 > -0.0025).mean(), truth(some, "bbc10") - truth(some, p)
         repeated[p] = {"gain": Mean.of(gain), "good": 100 * good, "agrees": gain.mean() > 0 and good > 0.5}
     covers = {}
     for n, p in ((20, "bbc"), (100, "bbc"), (500, "bbc10")):
@@ -329,11 +325,11 @@ PROTOCOLS = {
 }  # fmt: skip
 
 
-def draw(plt: Any) -> Any:
+def draw(plt: Any, numbers: Any) -> Any:
     """The paper's figure 2: mean bias of each protocol against the sample size, one line per data set."""
-    by_set = read_results("real").groupby("data")
 
     def lines(protocol: str) -> dict[str, Any]:
+        by_set = numbers["rows"].groupby("data")
         means = {name: bias(some, protocol).groupby(some.n).mean() for name, some in by_set}
         return {name: (plt.get_cmap("tab10")(i), line) for i, (name, line) in enumerate(means.items())}
 
@@ -365,11 +361,6 @@ def by_width(rows: Rows) -> list[Row]:
     return found
 
 
-def with_all(rows: Rows, summarise: Any, some: Rows, title: str) -> Rows:
-    """By size, and some together."""
-    return grouped(pd.concat([rows, some.assign(n=title)]), "n", summarise, sort=False)
-
-
 def page() -> Page:
     rows, wide, ties, nested = (read_results(f"real{name}") for name in ("", "-width", "-ties", "-nested"))
     few, few_wide, lost = rows[rows.n.isin(SMALL)], wide[wide.n.isin(SMALL)], {}
@@ -379,8 +370,9 @@ def page() -> Page:
     numbers = checked(rows, wide, nested) | {
         "off": {p: bias(few, p).mean() for p in PROTOCOLS},
         "off_wide": {p: bias(few_wide, p).mean() for p in ("naive", "bbc")}, "rows": rows,
-        "by_size": with_all(rows, told, rows, "all"), "by_set": grouped(rows, "data n", told),
-        "by_width": with_all(wide, by_width, few_wide, f"up to {max(SMALL)}"),
+        "by_size": grouped(pd.concat([rows, rows.assign(n="all")]), "n", told, sort=False),
+        "by_width": grouped(pd.concat([wide, few_wide.assign(n="up to 100")]), "n", by_width, sort=False),
+        "by_set": grouped(rows, "data n", told),
         "ties": lost, "all_n": len(rows),
         "hours": rows.seconds.sum() / 3600, "samples": SAMPLES, "costly": COSTLY, "trees": TREES,
     }  # fmt: skip

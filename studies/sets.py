@@ -1,8 +1,8 @@
 """Real data sets, and their sub-samples: out-of-fold predictions of every configuration, and their truth.
 
 A set is a NAME.npz file with `X` and `y` (or `time` and `event`) in one of the folders, made ready for learners that
-work on similarities. Features are brought to a common scale with the statistics of the whole set: that uses no target,
-and only says what the set is. A table never holds scores, so that any metric and any rule of selection finds its truth.
+work on similarities. Features are brought to a common scale with the statistics of the whole set, which uses no target.
+A table never holds scores, so that any metric and any rule of selection finds its truth.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_ROWS = 4000  # more rows than this add nothing to the truth that two thousa
 MOST_FEATURES = 300  # for trees and screening; the similarities know all features
 WIDE = 200  # from here on, linear models are computed from similarities
 FOLDS = 10
-MOST_JUDGES = 3000  # rows that tell the truth
+MOST_JUDGES = 3000  # rows on which the true score is measured
 #: Every set of the studies: its kind, the file that it is a column of (names that end in "classes" are cut into eight),
 #: and how many rows a sub-sample has in each study, with the number of sub-samples where sets differ in it.
 SETS = pd.read_csv(Path(__file__).with_name("sets.csv"), dtype=str, keep_default_na=False).set_index("set")
@@ -130,7 +130,7 @@ def _text(X: sparse.csr_matrix) -> tuple[Array, Array | None]:
 # ---- sub-samples ----
 @dataclass(frozen=True, eq=False)
 class SubSample:
-    """Rows with their out-of-fold predictions, and rows that no model saw, which tell the truth."""
+    """Rows with their out-of-fold predictions, and rows that no model saw, on which the true score is measured."""
 
     y: Array  # [N]
     folds: Array  # [N, R]
@@ -145,7 +145,7 @@ class SubSample:
 
     @cached_property
     def judges(self) -> Predictions:
-        """The rows that tell the truth."""
+        """The rows on which the true score is measured."""
         return build(self.y_judges, self.judged[:, :, None])
 
     def truth(self, metric: str) -> Array:
@@ -232,7 +232,7 @@ def table_name(name: str, n: int, sample: int, repeats: int) -> str:
 
 
 def kind_of(y: Array) -> str:
-    """The task of a target, with two classes and more told apart."""
+    """The task of a target; two classes and more are different kinds."""
     if y.dtype.names:
         return "survival"
     return "regression" if y.dtype.kind == "f" else "binary" if y.max() == 1 else "classes"

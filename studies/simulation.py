@@ -13,7 +13,7 @@ from sobercv.inference import Question
 from sobercv.testing import simulate
 
 from .harness import Mean, Page, Part, Row, Rows, all_of, bias, grouped, panels, read_results
-from .races import replay
+from .races import papers_rule, replay
 
 SAMPLES = (20, 40, 60, 80, 100, 500, 1000)
 CONFIGURATIONS = (50, 100, 200, 300, 500, 1000, 2000)
@@ -22,8 +22,6 @@ LEVELS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99)
 FOLDS, BOOTSTRAPS, REPETITIONS = 10, 1000, 500
 PROTOCOLS = ("naive", "tt", "ncv", "bbc", "bced", "bbc-f", "632+")
 WITH_INTERVAL = ("bbc", "bced", "bbc-f", "632+")
-#: The paper simulates dropping after every fold, without the guard of 50 predictions.
-UNGUARDED = sobercv.BootstrapDrop(threshold=0.99, min_predictions=0, n_bootstraps=BOOTSTRAPS)
 #: Index, samples, configurations, and the distribution of true accuracies.
 SETTINGS = [
     (i, *setting) for i, setting in enumerate((n, c, a, b) for a, b in BETAS for n in SAMPLES for c in CONFIGURATIONS)
@@ -37,7 +35,7 @@ def one_table(index: int, n: int, c: int, a: int, b: int, repetition: int) -> Ro
     table = sobercv.Predictions.build(data.y, data.predictions, task="classification", folds=data.folds)
     options: dict[str, Any] = {"n_bootstraps": BOOTSTRAPS, "random_state": place, "n_jobs": 1, "interval": "percentile"}
     bbc = sobercv.bbc(None, table, "accuracy", **options)
-    raced = replay(table, UNGUARDED, Question.ask("accuracy", **options))
+    raced = replay(table, papers_rule(), Question.ask("accuracy", **options))
     found = {
         "tt": sobercv.tibshirani(None, table, "accuracy", n_jobs=1),
         "ncv": sobercv.nested(None, table, "accuracy", n_jobs=1),
@@ -50,19 +48,19 @@ def one_table(index: int, n: int, c: int, a: int, b: int, repetition: int) -> Ro
     row |= {"truth": data.truth[bbc.winner], "truth bced": data.truth[found["bced"].winner]}
     row["models bced"] = raced.models
     for p in WITH_INTERVAL:
-        truth, ends = row[true_column(p)], {level: found[p].interval_at(level) for level in LEVELS}
+        truth, ends = truth_of(row, p), {level: found[p].interval_at(level) for level in LEVELS}
         row[f"width {p}"] = ends[0.95][1] - ends[0.95][0]
         row |= {f"covered {p} {level}": float(low <= truth <= high) for level, (low, high) in ends.items()}
     return row
 
 
-def true_column(protocol: str) -> str:
-    return "truth bced" if protocol == "bced" else "truth"
+def truth_of(rows: Any, protocol: str) -> Any:
+    return rows.get(f"truth {protocol}", rows["truth"])
 
 
 def summarise(rows: Rows) -> Row:
     """One row per setting: mean bias with its standard error, RMSE, coverage, width, models."""
-    errors = {p: rows[f"estimate {p}"] - rows[true_column(p)] for p in PROTOCOLS}
+    errors = {p: rows[f"estimate {p}"] - truth_of(rows, p) for p in PROTOCOLS}
     out: Row = {"repetitions": len(rows)}
     for p, error in errors.items():
         out |= bias(p, error)
@@ -144,9 +142,9 @@ PANELS = {
 }  # fmt: skip
 
 
-def draw(plt: Any) -> Any:
+def draw(plt: Any, numbers: Any) -> Any:
     """The paper's figure 1: bias against sample size, one line per number of configurations, accuracy 0.6."""
-    rows = read_results("simulation")
+    rows = numbers["rows"]
     by_c = list(rows[rows.a == 9].set_index("n").groupby("c"))
     shades = plt.get_cmap("viridis")(np.linspace(0.0, 0.85, len(by_c)))
 

@@ -38,7 +38,7 @@ CLAIMS = (*list(TUNED)[:3], "greedy ensemble, gain", "family", "family, differen
 FAMILY = 4  # one in so many configurations belongs to the family
 LINEAR = range(8)  # the family of real tables: penalised linear models stand first among the configurations
 FEWEST_JUDGES = 1000
-#: Sizes that are told together: up to so many samples.
+#: Sizes that share a row: up to so many samples.
 SIZES = {60: "40", 100: "100", 500: "200 to 500"}
 
 
@@ -120,7 +120,7 @@ def scored(metric: str, y: Array, new: Array) -> float:
 
 # ---- real tables ----
 def real(options: Options, *place: Any) -> list[Row]:
-    """Tune in every way on one table; nothing where few rows tell the truth."""
+    """Tune in every way on one table; nothing where few rows are left to measure the true score."""
     sample = sets.sub_sample(options, *place)
     if len(sample.y_judges) < FEWEST_JUDGES:
         return []
@@ -144,7 +144,7 @@ def real_claims(y: Array, p: Array, y_new: Array, p_new: Array) -> list[Row]:
     return [row for kind in TUNED for row in claims(kind, y, p, LINEAR, truth)]
 
 
-# ---- what becomes of them ----
+# ---- summaries ----
 def told(rows: Rows) -> Row:
     """Bias with its standard error, distance from the truth, coverage and width; data sets are independent."""
     naive, off = (rows.naive - rows.truth).to_numpy(), (rows.value - rows.truth).to_numpy()
@@ -157,7 +157,7 @@ def told(rows: Rows) -> Row:
 
 
 def standard_error(off: Array, names: Array) -> float:
-    """Of a mean over tables, whose data sets are independent, and not the tables of one set."""
+    """Of a mean over tables: data sets are independent, the tables of one set are not."""
     of_set = np.array([(off[names == name] - off.mean()).sum() for name in np.unique(names)])
     return float(np.sqrt((of_set**2).sum() * len(of_set) / max(len(of_set) - 1, 1)) / len(off))
 
@@ -182,7 +182,7 @@ BACK_KINDS = CLAIMS[:3]
 
 
 def errors(rows: Rows) -> Array:
-    """Estimate less truth at each share [tables, shares]: a claim at one share tells that at every other."""
+    """Estimate less truth at each share [tables, shares]: a claim at one share determines those at all others."""
     naive, value, truth = (rows[name].to_numpy()[:, None] for name in ("naive", "value", "truth"))
     plain = (value - BACK * naive) / (1.0 - BACK)
     return plain + np.array(BACK_SHARES) * (naive - plain) - truth
@@ -207,7 +207,7 @@ def by_set(rows: Rows) -> Rows:
             row |= {f"bias {when}": e.mean(), f"rmse {when}": np.sqrt((e**2).mean())}
         return row
 
-    return grouped(rows.assign(data=rows.set), "data", one)
+    return grouped(rows.assign(data=rows.set), "data", one) if rows.set.nunique() > 1 else rows.head(0)
 
 
 PARTS = {
@@ -224,9 +224,9 @@ PARTS = {
 
 
 # ---- the page ----
-def draw(plt: Any) -> Any:
+def draw(plt: Any, numbers: Any) -> Any:
     """Bias of plain CV and of the corrected score, one line per row of the simulation."""
-    rows = read_results("tuned")
+    rows = numbers["rows"]
     small = rows[rows.n == rows.n.min()]
     fig, ax = plt.subplots(figsize=(9, 4.6))
     for key, colour, name in (("naive_bias", "#c44e52", "plain CV"), ("bias", "#4c72b0", "sober")):

@@ -1,13 +1,15 @@
 """What studies share: pieces that are made once, results that are read as they were written, one command line."""
 
 import json
+import warnings
 from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
+import pandas as pd
 import pytest
 from studies.__main__ import STUDIES, main
-from studies.harness import Absent, Options, Part, file_name, read_results, run
+from studies.harness import Absent, Options, Part, file_name, read_results, results_name, run, write_results
 
 from studies import excess
 
@@ -109,3 +111,33 @@ def test_studies_and_parts_by_name(capsys, tmp_path, monkeypatch):
     again = read_results("excess-groups", tmp_path)
     assert len(again) == 3
     assert again.equals(committed.head(3))
+
+
+@pytest.mark.parametrize(
+    ("study", "name", "key"),
+    [
+        ("folds", "simulated", ("accuracy n=60 c=50 level=0.6 rho=0 extra=0", 3, 0)),
+        ("excess", "main", ("bates_regr_20", 100, 0)),
+        ("excess", "differences", (90, 30, 5, 0)),
+    ],
+)
+def test_committed_rows_come_out_again(study, name, key, tmp_path):
+    part = import_module(f"studies.{study}").PARTS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = part.results(pd.DataFrame(part.made(Options(), [key])))
+    write_results(made, tmp_path / "again.csv", part, 1)
+    committed = read_results(results_name(study, name))
+    for column, value in zip(part.keys.split(), key, strict=True):
+        committed = committed[committed[column] == value]
+    again, expected = read_results("again", tmp_path), committed.reset_index(drop=True)
+    # Other builds of BLAS round differently.
+    pd.testing.assert_frame_equal(again, expected, check_dtype=False, check_like=True, rtol=1e-3)
+
+
+def test_the_score_in_new_centres_is_measured(tmp_path):
+    assert main(["centres", "--first", "1", "--jobs", "1", "--work", str(tmp_path)]) == 0
+    (row,) = read_results("centres", tmp_path).to_dict("records")
+    assert (row["centres"], row["studies"]) == (4, 1)
+    assert 0 < row["covers a new centre"] <= 1
+    assert 0 < row["width"] < 1

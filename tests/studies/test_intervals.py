@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
-from studies.harness import Options, Part, grouped, run
+from studies.harness import Options, Part, grouped, left_out, run
 from studies.intervals import (
     EXCESSES,
     LEVELS,
@@ -65,9 +65,10 @@ def test_the_constant_of_a_set_is_chosen_by_the_others():
         return {**base, "truth": low + 1e-6}
 
     rows = pd.DataFrame([*(made(f"easy {k}", 1.0) for k in range(5)), made("hard", 2.0)])
-    rows = grouped(rows, "set", by_excess)
-    assert choose(rows) == choose(rows, without="easy 1")
-    assert choose(rows[rows.set == "hard"]) > choose(rows, without="hard")
+    table = grouped(rows, "set", by_excess).pivot(index="set", columns="excess")
+    chosen = left_out(table, choose).chosen
+    assert choose(table.mean()) == chosen["easy 1"]
+    assert choose(table.loc["hard"]) > chosen["hard"]
 
 
 def test_every_setting_has_a_table_with_its_truth():

@@ -46,7 +46,7 @@ def test_a_page_its_tables_and_its_figure_are_written(tmp_path, monkeypatch):
     )
     (tmp_path / "t.csv").write_text('x,agrees\n"{rows[x]:,}",{rows[same]}\n')
     rows = pd.DataFrame({"x": [1000, 2], "same": [True, False]})
-    made = Page("a", "a", lambda plt: plt.subplots()[0], {"rows": rows, "x": rows.x})
+    made = Page("a", "a", lambda plt, numbers: plt.subplots()[0], {"rows": rows, "x": rows.x})
     assert made.files() == {
         "a.md": "# Title\n**+2.0.**\n\n## Tables\n- [t.csv](t.csv): all\n\nMade: seed 3.\n",
         "t.csv": 'x,agrees\n"1,000",yes\n2,NO\n',

@@ -60,7 +60,7 @@ def test_pieces_make_rows():
 def test_a_real_table_is_judged_by_rows_that_no_model_saw():
     rng = np.random.default_rng(0)
     y, new = rng.integers(0, 2, 60), rng.integers(0, 2, 1200)
-    p, p_new = (0.3 + 0.4 * t[:, None] * (np.arange(27) < 20) + 0.2 * rng.random((len(t), 27)) for t in (y, new))
+    p, p_new = (0.3 + 0.4 * t[:, None] * (np.arange(28) < 20) + 0.2 * rng.random((len(t), 28)) for t in (y, new))
     rows = tuned.real_claims(y, p, new, p_new)
     told = {row["tuned"]: list(row.values())[1:] for row in rows}
     assert tuple(told) == tuned.CLAIMS
@@ -74,3 +74,6 @@ def test_a_real_table_is_judged_by_rows_that_no_model_saw():
     assert (hundred.tables == 3).all()
     assert hundred.bias.iloc[0] <= 0 == hundred.bias_error.iloc[0]
     assert set(found["back-sets"].data) == {"set", "other"}
+    alone = tuned.real_results(pd.DataFrame(made[: len(rows)]))  # an early look: there is no other set to choose by
+    assert len(alone["real"]) == len(tuned.CLAIMS) - 1
+    assert alone["back-sets"].empty
