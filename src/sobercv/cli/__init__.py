@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import signal
 import sys
 from collections.abc import Sequence
@@ -13,16 +12,13 @@ from ..signals import terminable
 
 #: When the command began; a time limit counts from here.
 BEGAN = monotonic()
-#: Signs that some terminals cannot write, and what they can.
-PLAIN = {"\u2212": "-", "\u2013": "-", "\u2026": "...", "\u00b2": "2", "\ufffd": "?"}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and end the process with its exit code."""
-    codecs.register_error("sober", _plain)
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError):  # closed, or replaced by another object
-            stream.reconfigure(errors="sober")  # type: ignore[union-attr]
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         with terminable():
             from .app import run
@@ -36,10 +32,3 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # Only the exit is left: another Ctrl-C now gives no traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(code)
-
-
-def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Write what a terminal of another language can: a plain sign where there is one, an escape elsewhere."""
-    if isinstance(error, UnicodeEncodeError) and error.object[error.start] in PLAIN:
-        return PLAIN[error.object[error.start]], error.start + 1
-    return codecs.backslashreplace_errors(error)
