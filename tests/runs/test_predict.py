@@ -55,6 +55,14 @@ def test_marks_and_codes_are_those_of_training(run, tmp_path):
     assert found.notes == ()
 
 
+def test_the_rows_of_training_are_no_new_rows(run, tmp_path):
+    (note,) = predict(run, tmp_path / "d.csv").notes
+    assert note.code == "W301"
+    assert "d.csv is the table that the model was trained on" in note.text
+    (tmp_path / "new.csv").write_text(ROWS + "11;1,5;a\n")
+    assert predict(run, tmp_path / "new.csv").notes == ()
+
+
 def test_what_does_not_fit_is_counted_and_what_lacks_is_named(run, tmp_path):
     (tmp_path / "new.csv").write_text("key;dose\n1;1,5\n2;2,5\n3;much\n")
     notes = predict(run, tmp_path / "new.csv").notes

@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import Note, SoberError
 from ..tables import Settings, read
 from .folder import RunFolder, read_file
-from .predictions_file import column_of
+from .predictions_file import FILE, column_of
 from .record import ModelFacts, RunRecord
 
 MODEL = "model.skops"
@@ -138,7 +138,14 @@ def predict(
             hint = "Rename it in the new rows, or leave it out."
             raise SoberError("E804", f"{name!r} is the name of a prediction column. {hint}")
         found.insert(0, name, frame[name].to_numpy())
-    return Predicted(found, meaning, table.notes)
+    notes = table.notes
+    if table.sha256 == record.data["sha256"]:
+        text = (
+            f"{table.name} is the table that the model was trained on, so these predictions look better than those of "
+            f"new rows will be. Predictions by models that had not seen the row are in {folder / FILE}."
+        )
+        notes = (Note("W301", text), *notes)
+    return Predicted(found, meaning, notes)
 
 
 def _numbers(model: Any, X: Any, facts: ModelFacts, times: Sequence[float]) -> tuple[Any, str]:
