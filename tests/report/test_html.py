@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from sobercv.errors import SoberError
+from sobercv.errors import Note, SoberError
 from sobercv.report import html, summarize, svg, to_html
 from sobercv.report.charts import draws_chart
 from sobercv.report.model_charts import Bar
@@ -111,12 +111,22 @@ def test_draws_that_are_all_equal_are_one_bar_around_them():
     heights = [box.y1 for box in chart.boxes]
     assert len(heights) % 2 == 1
     assert heights[len(heights) // 2] == sum(heights) == 1000
-    assert svg.draw(chart).count('class="bar s1"') == 1
+    drawn = svg.draw(chart)
+    assert drawn.count('class="bar s1"') == 1
+    assert 's1"' not in drawn.replace('class="bar s1"', ""), "a line of their colour cannot be seen on bars"
+    assert [drawn.count(f'class="stroke ink {dash}"') for dash in ("d1", "d3")] == [1, 1]
 
 
 def test_numbers_stay_with_what_they_belong_to():
     page = to_html(replace(cases.by_hand(), why="Ridge (C 0.1), SES (alpha 0.05, k 2), in 95 % of a b 3."))
     assert "Ridge (C\u00a00.1), SES (alpha\u00a00.05, k\u00a02), in 95\u00a0% of a b 3." in page
+
+
+def test_an_option_is_never_broken_after_its_first_hyphen():
+    note = Note("S802", "Few rows: --repeats 5 helps <b>, and --by does.")
+    page = to_html(replace(cases.by_hand(), notes=(note,)))
+    repeats, by = (f'<span class="nowrap">--{name}</span>' for name in ("repeats", "by"))
+    assert f"Few rows: {repeats} 5 helps &lt;b&gt;, and {by} does." in page
 
 
 def test_columns_that_change_nothing_have_no_bar():

@@ -111,6 +111,7 @@ def draw(chart: Chart, ax: Any = None) -> Any:
         ax.plot(chart.points_x, chart.points_y, ".", color=GREY, alpha=0.45, ms=4)
     for i, line in enumerate(chart.lines):
         color, dash = SERIES[i % len(SERIES)]
+        color = "black" if chart.boxes else color
         y, low, high = (np.array([np.nan if v is None else v for v in part]) for part in (line.y, line.low, line.high))
         step, style = ("post", "steps-post") if line.stepped else (None, "default")
         label = _plain(line.said)
