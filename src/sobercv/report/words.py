@@ -39,7 +39,8 @@ def metric_label(name: str, positive: Any = None) -> str:
 
 def within(label: str) -> str:
     """Write the label of a metric in the middle of a line: balanced accuracy, but ROC AUC, R\u00b2 and F1."""
-    return label[:1].lower() + label[1:] if label[1:2].islower() and not label.startswith(("Matthews", "Brier")) else label
+    keeps_its_capital = not label[1:2].islower() or label.startswith(("Matthews", "Brier"))
+    return label if keeps_its_capital else label[:1].lower() + label[1:]
 
 
 def clean(value: Any, longest: int = 300) -> str:

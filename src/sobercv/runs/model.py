@@ -171,12 +171,13 @@ def _classes(model: Any, X: Any, facts: ModelFacts, threshold: float | None) -> 
         found = found.assign(**{column_of(label): chances[:, k] for k, label in enumerate(model.classes_)})
         if facts.positive is None:
             return found, "the most likely class, by the model's own rule"
-        tuned = 0.5 if facts.threshold is None else facts.threshold
+        limit = next((cut for cut in (threshold, facts.threshold) if cut is not None), 0.5)
         if threshold is not None:
             (other,) = (label for label in facts.classes if label != facts.positive)
             is_positive = found[column_of(facts.positive)].to_numpy() >= threshold
             found[".pred_class"] = np.where(is_positive, facts.positive, other)
-        limit = tuned if threshold is None else threshold
+        if threshold is None and facts.threshold is None and facts.positive == model.classes_[1]:
+            return found, f'"{facts.positive}" where its probability is above 0.5'  # models predict the first in a tie
         return found, f'"{facts.positive}" where its probability is {limit:g} or more'
     if threshold is not None:
         raise SoberError(
