@@ -54,7 +54,7 @@ HURRY = 20.0
 PARAMETERS = {"roots": "columns tried per split (in square roots of all)"}
 #: Shares of half the width of the interval: a cost of choosing below the first is nothing, one above the second a lot.
 NOTHING, A_LOT = 0.02, 1.0
-#: Text takes long to encode: so many shuffles of all columns together, where a table holds text.
+#: Text takes long to encode: so many shuffles of all columns together where a table holds text, but 3 of each.
 ENCODED_SHUFFLES = 60
 #: Seconds that the importance of columns may take where no limit was set, and its share of what is left elsewhere.
 IMPORTANCE_SECONDS, IMPORTANCE_SHARE = 60.0, 0.4
@@ -233,7 +233,7 @@ def summarize_run(
     is_numeric = all(dtype.kind in "iufb" for dtype in data.X.dtypes)
     section, notes = model_section(
         search, data.X, data.y, sample_weight=data.weight,
-        n_permutations=10 if is_numeric else max(1, min(10, ENCODED_SHUFFLES // n_columns)),
+        n_permutations=10 if is_numeric else max(3, min(10, ENCODED_SHUFFLES // n_columns)),
         max_seconds=min(IMPORTANCE_SECONDS, deadline.left(IMPORTANCE_SHARE)),
         effect_seconds=min(EFFECT_SECONDS, deadline.left(EFFECT_SHARE)),
     )  # fmt: skip
