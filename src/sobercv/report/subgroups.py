@@ -140,6 +140,8 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
         whiskers.append(Whisker(float(len(scored)), spread.low, spread.high, spread.mean, hint, hollow=True))
         names.append("a new one")
         new = " The diamond is their mean with the prediction interval for a new one."
+    if any(s.interval is None for s in scored):
+        new += " No interval: all resamples score alike."
     forest = Chart(
         name, f"{first} by {column}", first, "", padded(np.array([(w.low, w.high) for w in whiskers])),
         (len(whiskers) - 0.5, -0.5), whiskers=tuple(whiskers), y_names=tuple(names),

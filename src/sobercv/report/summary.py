@@ -48,7 +48,7 @@ SINGLE = (
 )
 SELECTION = "How the number was obtained"
 MOST_FAILURES, MOST_CLASSES = 100, 8
-#: Resampling fewer groups shows too little of how they differ.
+#: Resampling fewer groups shows too little of how they differ, so that each is held out in turn.
 FEW_GROUPS = 10
 #: What tells readers of code nothing: the types of numpy around numbers, and the addresses of functions.
 _NOISE = re.compile(r"np\.(?:float64|int64|bool_?|str_)\(([^()]*)\)| at 0x[0-9a-f]+")
