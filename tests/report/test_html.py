@@ -96,6 +96,8 @@ def test_long_tables_are_cut_and_say_so():
     text = to_html(replace(summary, configurations=rows))
     assert text.count('<tr class="dropped">') == html.MOST_ROWS
     assert "The first 1,000 of 1,500 are shown." in text
+    assert "On paper, the first 30 rows." in text
+    assert "On paper" not in to_html(summary), "all of them are"
 
 
 def test_without_jinja_the_extra_is_named(monkeypatch):
