@@ -77,4 +77,4 @@ def test_a_run_that_is_judged_again_says_that_its_own_intervals_are_of_another_w
     folder.write_record(RESULTS, replace(record, summary=replace(record.summary, excess=1.05)))
     ended = sober("correct", "run")
     assert ended.code == 0
-    assert "must be multiplied by (1.05); here the usual factor (1.2) is used" in " ".join(ended.err.split())
+    assert "must be multiplied by (1.05); here the usual factor (1.20) is used" in " ".join(ended.err.split())

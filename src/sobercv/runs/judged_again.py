@@ -64,7 +64,7 @@ def judge_again(
         warn(
             "W201",
             f"The run trained its winner without each pair of folds to see how much the variance of {own[0]} must be "
-            f"multiplied by ({excess:.3g}); here the usual factor ({CROSS_VALIDATED:.3g}) is used, so intervals differ "
+            f"multiplied by ({excess:.2f}); here the usual factor ({CROSS_VALIDATED:.2f}) is used, so intervals differ "
             "a little from those of the run.",
         )
     return results, {metric.name: found[metric.name] for metric in wanted}
