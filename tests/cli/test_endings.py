@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+import sobercv
+
 from .conftest import SMALL, table
 
 SOBER = [sys.executable, "-m", "sobercv.cli"]
@@ -98,6 +100,16 @@ def test_a_signal_while_arguments_are_read(number, code):
     ended = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True)
     assert ended.returncode == code, ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_no_destructor_of_a_library_can_abort_a_command_that_is_done():
+    """`sober predict` ended with 134 (SIGABRT) once, after everything was written."""
+    run = (
+        "import ctypes; libc = ctypes.CDLL(None); libc.__cxa_atexit(libc.abort, None, None)\n"
+        "from sobercv.cli import main; main(['--version'])"
+    )
+    ended = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (0, f"sober {sobercv.__version__}\n")
 
 
 @pytest.mark.parametrize(

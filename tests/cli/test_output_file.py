@@ -50,3 +50,12 @@ def test_a_report_is_not_written_under_the_name_of_another_kind(sober, run_folde
 def test_the_ending_says_what_is_written(sober, run_folder, tmp_path, name, start):
     assert sober("report", run_folder, "-o", name).code == 0
     assert (tmp_path / name).read_text().startswith(start)
+
+
+def test_predictions_are_not_written_as_text_into_a_file_of_another_format(sober, run_folder, tmp_path):
+    for name in ("p.xlsx", "P.XLSX", "p.csv.gz"):
+        ended = sober("predict", run_folder, "data.csv", "-o", name)
+        assert (ended.code, "written as .csv, .tsv or .parquet" in ended.err) == (2, True)
+        assert not (tmp_path / name).exists()
+    assert sober("predict", run_folder, "data.csv", "-o", "p.TSV").code == 0
+    assert "\t" in (tmp_path / "p.TSV").read_text().splitlines()[0]

@@ -112,7 +112,7 @@ def test_new_rows_must_have_the_columns(sober, run_folder, tmp_path):
 
 def test_data_that_changed_are_refused_and_data_that_moved_are_found(sober, run_folder, tmp_path):
     (tmp_path / "data.csv").rename(tmp_path / "moved.csv")
-    assert "E801" in sober("resume", "run").err
+    assert "If it has moved, name it with --data. [E801]" in sober("resume", "run").err
     assert sober("resume", "run", "--data", "moved.csv", "-q").code == 0
     with (tmp_path / "moved.csv").open("a") as file:
         file.write("1,2,ill\n")

@@ -1,6 +1,7 @@
 """The record of a run: what results.json holds is checked when it is read, and its schema is in the docs."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,13 @@ def test_a_folder_of_another_layout_is_refused_in_one_sentence(sober, run_folder
     assert ended.code == 2
     assert ended.err.count("\n") == 1
     assert "another version of sober" in ended.err
+
+
+def test_a_run_that_is_judged_again_says_that_its_own_intervals_are_of_another_width(sober, run_folder):
+    assert "W201" not in sober("correct", "run").err
+    folder = RunFolder(run_folder)
+    record = RunRecord.read(folder)
+    folder.write_record(RESULTS, replace(record, summary=replace(record.summary, excess=1.05)))
+    ended = sober("correct", "run")
+    assert ended.code == 0
+    assert "must be multiplied by (1.05); here the usual factor (1.20) is used" in " ".join(ended.err.split())

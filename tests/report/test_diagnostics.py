@@ -60,10 +60,10 @@ def test_notes_of_the_report_hold_what_was_found():
     assert set(diagnostics.AFTER_THE_RUN) >= {"W702", "W711"}
 
 
-def test_a_preset_is_no_grid_to_extend_and_an_edge_that_was_not_reached_is_none():
+def test_an_edge_that_was_not_reached_is_none():
     search = cases.fitted(LogisticRegression(), {"C": [1e-5, 1e-4, 1e-3]}, X, Y, scoring="neg_log_loss", drop=None)
-    (said,) = (n.text for n in diagnostics.notes(search, extend="; a larger preset tries more") if n.code == "W711")
-    assert said.endswith("Values beyond it may be better; a larger preset tries more.")
+    (said,) = (n.text for n in diagnostics.notes(search) if n.code == "W711")
+    assert said.endswith("Values beyond it may be better; a larger grid or preset tries them.")
     search.race_.failures[0] = Failure("timed out", UNREACHED, "", 0, 0)
     codes = [note.code for note in diagnostics.notes(search)]
     assert "W204" in codes

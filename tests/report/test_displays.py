@@ -1,4 +1,6 @@
+import copy
 import sys
+from dataclasses import replace
 
 import matplotlib as mpl
 import pytest
@@ -14,6 +16,7 @@ import sobercv
 from sobercv.errors import SoberError
 from sobercv.report.displays import draw
 from sobercv.report.records import Chart
+from sobercv.targets import Target
 
 from . import cases
 
@@ -56,16 +59,29 @@ def test_plots_of_another_task_are_refused(name):
     assert plt.get_fignums() == []
 
 
+def without_events():
+    """A search whose rows are all censored, as far as its charts know; it failed with a TypeError."""
+    search, _, _ = cases.survival()
+    table = search.winner_predictions_
+    y = table.y.copy()
+    y["event"] = False
+    changed = copy.copy(search)
+    changed.winner_predictions_ = replace(table, target=Target("survival", y))
+    return changed
+
+
 def test_a_plot_that_cannot_be_drawn_says_why():
     X, y = cases.binary()[1:]
     scaled = Pipeline([("scale", StandardScaler()), ("model", SVC())])
     kept = sobercv.BBCSearchCV(scaled, {"model__C": [1.0, 10.0]}, cv=3, n_bootstraps=20, keep="all").fit(X, y)
     plt.close(kept.plot.roc().figure)
+    needs_chances = "`{}` cannot be drawn. Charts and tables that need probabilities.*winner predicts none, or"
     for search, plot, part in (
-        (kept, "calibration", r"`calibration` needs probabilities, and SVC predicts none.*CalibratedClassifierCV"),
-        (kept, "decision", r"`decision` needs probabilities, and SVC predicts none"),
-        (cases.labels_only()[0], "calibration", 'did not keep the predictions.*keep="all"'),
-        (cases.labels_only()[0], "roc", 'did not keep the predictions.*keep="all"'),
+        (kept, "calibration", needs_chances.format("calibration")),
+        (kept, "decision", needs_chances.format("decision")),
+        (cases.labels_only()[0], "calibration", 'Only labels of the winner are known.*not kept.*keep="all"'),
+        (cases.labels_only()[0], "roc", 'Only labels of the winner are known.*not kept.*keep="all"'),
+        (without_events(), "survival", "no sample had the event"),
         (cases.several()[0], "calibration", "`calibration` is a plot for two classes; this search has 3"),
     ):
         with pytest.raises(SoberError, match=part) as caught:

@@ -38,7 +38,7 @@ def test_each_subgroup_has_the_score_of_its_rows(search):
             here = centre == row.label
             values = table.responses["decision_function" if metric == "roc_auc" else "predict"][here, 0, 0]
             assert row.score == pytest.approx(score(table.y[here], values))
-            assert row.low < row.score < row.high
+            assert row.interval[0] < row.score < row.interval[1]
             assert row.n == here.sum()
 
 
@@ -57,7 +57,8 @@ def test_a_subgroup_of_one_class_has_no_score_and_is_not_drawn(search):
         for r in scores_by(found.winner_predictions_, labels, get("roc_auc").bind(found.winner_predictions_), 0.95, 0)
         if r.label == "cases only"
     ]
-    assert only.score is None
+    assert np.isnan(only.score)
+    assert only.interval is None
     section = subgroup_section(found, "x", labels, held_out=False)
     assert [name.split(" (")[0] for name in section.charts[0].y_names] == ["a", "b"]
     assert section.tables[0].rows[3][3] == "\u2013"
@@ -70,6 +71,20 @@ def test_values_that_models_were_trained_on_tell_nothing_of_a_new_one(search):
     section = subgroup_section(found, "hospital", centre, held_out=False)
     assert "a new one" not in section.charts[0].y_names
     assert "prediction interval" not in section.tables[0].sentence
+
+
+def test_a_subgroup_whose_resamples_score_alike_has_no_interval(search):
+    """Three rows that are ranked rightly said: 1.000, 1.000 to 1.000."""
+    found, _, y = search
+    chance = found.winner_predictions_.responses["decision_function"][:, 0, 0]
+    ranked = np.argsort(chance)  # of the second class, which is not "case"
+    few = [*ranked[y[ranked] == "case"][:2], *ranked[y[ranked] != "case"][-2:]]
+    labels = np.where(np.isin(np.arange(len(y)), few), "few", np.where(np.arange(len(y)) % 2, "a", "b"))
+    section = subgroup_section(found, "x", labels, held_out=False)
+    *_, row = section.tables[0].rows
+    assert row[:5] == ("few", "4", "2", "1.000", "\u2013")
+    dot = section.charts[0].whiskers[2]
+    assert (dot.low, dot.value, dot.high) == (1.0, 1.0, 1.0)
 
 
 def test_an_interval_of_few_groups_is_no_narrower_than_one_of_rows(search):

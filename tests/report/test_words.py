@@ -84,8 +84,24 @@ def test_the_last_number_of_an_axis_is_not_cut_off():
 
 
 def test_labels_in_the_middle_of_a_line():
-    labels = ("Balanced accuracy", "ROC AUC", "R\u00b2", "F1 macro", "Matthews correlation", "Concordance index")
-    shown = ["balanced accuracy", "ROC AUC", "R\u00b2", "F1 macro", "Matthews correlation", "concordance index"]
+    labels = (
+        "Balanced accuracy",
+        "ROC AUC",
+        "R\u00b2",
+        "F1 macro",
+        "Matthews correlation",
+        "Concordance index",
+        "Brier score",
+    )
+    shown = [
+        "balanced accuracy",
+        "ROC AUC",
+        "R\u00b2",
+        "F1 macro",
+        "Matthews correlation",
+        "concordance index",
+        "Brier score",
+    ]
     assert [words.within(label) for label in labels] == shown
 
 

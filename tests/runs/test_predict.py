@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -55,6 +56,14 @@ def test_marks_and_codes_are_those_of_training(run, tmp_path):
     assert found.notes == ()
 
 
+def test_the_rows_of_training_are_no_new_rows(run, tmp_path):
+    (note,) = predict(run, tmp_path / "d.csv").notes
+    assert note.code == "W301"
+    assert "d.csv is the table that the model was trained on" in note.text
+    (tmp_path / "new.csv").write_text(ROWS + "11;1,5;a\n")
+    assert predict(run, tmp_path / "new.csv").notes == ()
+
+
 def test_what_does_not_fit_is_counted_and_what_lacks_is_named(run, tmp_path):
     (tmp_path / "new.csv").write_text("key;dose\n1;1,5\n2;2,5\n3;much\n")
     notes = predict(run, tmp_path / "new.csv").notes
@@ -70,7 +79,7 @@ def test_the_threshold_decides_and_is_said(run, tmp_path):
     (tmp_path / "new.csv").write_text("key;dose\n1;1,5\n2;2,5\n")
     plain = predict(run, tmp_path / "new.csv")
     assert plain.frame[".pred_class"].tolist() == ["a", "b"]
-    assert plain.meaning == '"b" where its probability is 0.5 or more'
+    assert plain.meaning == '"b" where its probability is above 0.5'
     chances = plain.frame[".pred_b"].tolist()
     threshold = (chances[0] + 1e-6) if chances[0] > 0 else 1e-6
     assert predict(run, tmp_path / "new.csv", threshold=threshold).frame[".pred_class"].tolist() == ["a", "b"]
@@ -79,6 +88,18 @@ def test_the_threshold_decides_and_is_said(run, tmp_path):
         with pytest.raises(SoberError) as caught:
             predict(run, tmp_path / "new.csv", **wrong)
         assert caught.value.code == "E808"
+
+
+@pytest.mark.parametrize(("positive", "said"), [("a", "0.5 or more"), ("b", "above 0.5")])
+def test_what_is_said_of_a_tie_is_what_the_model_does(tmp_path, positive, said):
+    """A model predicts the first of two classes that are equally likely."""
+    (tmp_path / "of").mkdir()
+    (tmp_path / "of" / "d.csv").write_text(ROWS)
+    folder = written(tmp_path / "of", KNeighborsClassifier(2), positive)
+    (tmp_path / "new.csv").write_text("key;dose\n1;2,0\n")
+    found = predict(folder, tmp_path / "new.csv")
+    assert found.frame.loc[0, [".pred_class", ".pred_a", ".pred_b"]].tolist() == ["a", 0.5, 0.5]
+    assert found.meaning == f'"{positive}" where its probability is {said}'
 
 
 def test_a_record_that_is_damaged_is_refused(run, tmp_path):

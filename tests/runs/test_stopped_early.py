@@ -8,6 +8,7 @@ from sklearn.svm import SVC
 
 from sobercv.cli.fitting import show
 from sobercv.cli.screen import Screen
+from sobercv.runs import fit
 from sobercv.runs.fit import Deadline, _families, execute
 from sobercv.runs.folder import RunFolder
 from sobercv.runs.methods import methods
@@ -94,3 +95,21 @@ def test_a_parameter_that_is_never_set_is_not_named():
     assert _families([Configuration(i, params) for i, params in enumerate(tried)]) == {
         "support vector machines": "support vector machines (2; C 1 to 10, degree None or 2)"
     }
+
+
+def test_a_signal_during_the_final_training_hurries_all_that_follows(tmp_path, monkeypatch):
+    def interrupted(search, data, seconds):
+        search.stopped_ = "terminated"
+        return []
+
+    left = []
+
+    def summarize(search, prepared, deadline, report, on_phase):
+        left.append(deadline.left())
+        return fit.finished(fit.summarize_numbers(search), search)
+
+    monkeypatch.setattr(fit, "train_final_model", interrupted)
+    monkeypatch.setattr(fit, "summarize_run", summarize)
+    run, ready = begun_in(tmp_path, prepare(settings(tmp_path)))
+    execute(ready, run, Deadline(None), "fast")
+    assert left[0] <= fit.HURRY

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import codecs
+import atexit
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -13,16 +14,15 @@ from ..signals import terminable
 
 #: When the command began; a time limit counts from here.
 BEGAN = monotonic()
-#: Signs that some terminals cannot write, and what they can.
-PLAIN = {"\u2212": "-", "\u2013": "-", "\u2026": "...", "\u00b2": "2", "\ufffd": "?"}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and end the process with its exit code."""
-    codecs.register_error("sober", _plain)
+    ended: list[int] = []  # the exit code
+    atexit.register(_end, ended)  # what is registered first runs last
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError):  # closed, or replaced by another object
-            stream.reconfigure(errors="sober")  # type: ignore[union-attr]
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         with terminable():
             from .app import run
@@ -35,11 +35,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = 128 + getattr(interrupt, "number", signal.SIGINT)
     # Only the exit is left: another Ctrl-C now gives no traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    ended.append(code)
     sys.exit(code)
 
 
-def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Write what a terminal of another language can: a plain sign where there is one, an escape elsewhere."""
-    if isinstance(error, UnicodeEncodeError) and error.object[error.start] in PLAIN:
-        return PLAIN[error.object[error.start]], error.start + 1
-    return codecs.backslashreplace_errors(error)
+def _end(ended: list[int]) -> None:
+    """End the process before the destructors of C++ libraries run.
+
+    Threads of pyarrow, polars and others live until the end of the process; a destructor that finds one of them at
+    work aborts, and the command would fail after all was written.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):  # a pipe that is gone
+            stream.flush()
+    if ended:
+        os._exit(ended[0])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from rich.cells import cell_len
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -111,11 +110,10 @@ def show_columns(screen: Screen, facts: list[ColumnFacts], n_features: int) -> N
     grid = Table.grid(padding=(0, 2))
     shown = [i for i in range(4) if any(row[i] for row in rows)]  # mostly, nothing was special in reading
     for i in shown:  # where the screen is narrow, names and kinds stay and the rest takes a second line
-        longest = max(min(24, cell_len(one_line(row[i]))) for row in rows)
         if i < 2:
-            grid.add_column(no_wrap=True, overflow="ellipsis", min_width=longest, max_width=24)
+            grid.add_column(no_wrap=True, overflow="ellipsis", max_width=24)
         else:
-            grid.add_column(overflow="fold", min_width=min(longest, 12), max_width=60)
+            grid.add_column(overflow="fold", min_width=12, max_width=60)
     for row in rows:
         grid.add_row(*(Text(one_line(row[i]), "dim" if i == 3 else "") for i in shown))
     screen.out.print(Text("The columns", "bold"))

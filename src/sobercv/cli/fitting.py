@@ -52,6 +52,9 @@ def resume(given: dict[str, Any]) -> int:
                 f"--repeats must be at least {before.settings.repeats}, which the run already has; got "
                 f"{settings.repeats}. For fewer repeats, start a new run with sober fit.",
             )
+        if not Path(str(settings.data)).exists():
+            text = f"The table of the run, {str(settings.data)!r}, is not there. If it has moved, name it with --data."
+            raise SoberError("E801", text)
         with screen.waiting("reading and checking the table"):
             prepared = prepare(settings, before.sha256)
         try:

@@ -220,6 +220,7 @@ def confusion(evidence: Evidence) -> Parts:
             hint = f"true {names[i]}, predicted {names[j]}: {n} samples, {shown}"
             boxes.append(Box(j - 0.5, i - 0.5, j + 0.5, i + 0.5, 0, hint, tint, words))
     what = "Of each true class (row), the percentage predicted as each class (column)."
+    what += " Percentages are weighted, counts are not." if np.ptp(evidence.weight) else ""
     intervals = f"{100 * evidence.level:g} % bootstrap intervals (Wilson's where the share is 0 or 100 %)."
     chart = Chart(
         "confusion", "Confusion", "predicted", "true", (-0.5, k - 0.5), (k - 0.5, -0.5),

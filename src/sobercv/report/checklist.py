@@ -15,7 +15,7 @@ from .words import count
 
 #: How the presets handle missing values.
 FILLED = (
-    " Inside each training fold, missing numbers were replaced by the median, with an indicator column; missing "
+    " Inside each training fold, missing numbers were replaced by the median, with an indicator column, and missing "
     "categories were a category of their own."
 )
 

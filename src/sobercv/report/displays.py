@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import SoberError
-from ..training.fit.response import method_of
-from ..training.fit.task import build
 from .charts import CHARTS
 from .evidence import Evidence
 from .model_charts import importance, importance_chart
+from .notes import missing_charts
 from .records import Chart
 
 BLUE, GREEN, VERMILLION, GREY, LIGHT = "#0072B2", "#00785A", "#D55E00", "#57606A", "#D9DDE1"
@@ -57,29 +56,17 @@ class Plots:
             raise SoberError(
                 "E116", f"`{name}` is a plot for {task}; this search is for {evidence.task}. Choose another plot."
             )
-        for chart in make(evidence)[:1]:
-            return draw(chart, ax)
-        n_classes, of_two = len(evidence.classes), name not in ("roc", "confusion")
-        if of_two and n_classes != 2:
-            raise SoberError(
-                "E116", f"`{name}` is a plot for two classes; this search has {n_classes}. Choose another plot."
-            )
-        winner = build(search.estimator, search.best_params_)
-        while hasattr(winner, "steps"):
-            winner = winner.steps[-1][1]
-        needed = ("predict_proba",) if name in ("calibration", "decision") else ("predict_proba", "decision_function")
-        if method_of(winner, needed) is None:
-            model = type(winner).__name__
+        charts = make(evidence)
+        if not charts and name in ("precision_recall", "calibration", "decision") and len(evidence.classes) != 2:
             raise SoberError(
                 "E116",
-                f"`{name}` needs probabilities, and {model} predicts none. Search with "
-                f"CalibratedClassifierCV({model}()) as the model, or choose another plot.",
+                f"`{name}` is a plot for two classes; this search has {len(evidence.classes)}. Choose another plot.",
             )
-        raise SoberError(
-            "E116",
-            f'The search did not keep the predictions that `{name}` needs. Search with keep="all", or choose another '
-            "plot.",
-        )
+        if not charts:
+            reasons = missing_charts(evidence, ()) if task else []
+            why = reasons[0].text if reasons else "There is nothing to draw."
+            raise SoberError("E116", f"`{name}` cannot be drawn. {why}")
+        return draw(charts[0], ax)
 
 
 def draw(chart: Chart, ax: Any = None) -> Any:
@@ -111,6 +98,7 @@ def draw(chart: Chart, ax: Any = None) -> Any:
         ax.plot(chart.points_x, chart.points_y, ".", color=GREY, alpha=0.45, ms=4)
     for i, line in enumerate(chart.lines):
         color, dash = SERIES[i % len(SERIES)]
+        color = "black" if chart.boxes else color
         y, low, high = (np.array([np.nan if v is None else v for v in part]) for part in (line.y, line.low, line.high))
         step, style = ("post", "steps-post") if line.stepped else (None, "default")
         label = _plain(line.said)

@@ -58,8 +58,6 @@ def to_html(summary: Summary) -> str:
         files(__package__).joinpath(f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
     )
     allowed = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in (style, script)]
-    # So that the data cannot end the element that they stand in, nor open another one.
-    data = summary.to_json().decode().translate({ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"})
     rows, score = summary.configurations[:MOST_ROWS], summary.scores[0]
     shown = [(*cells, str(row.index)) for row, cells in zip(rows, configurations_table(summary).rows[1:], strict=False)]
     columns = [  # of an estimate without its search, some hold nothing
@@ -92,6 +90,6 @@ def to_html(summary: Summary) -> str:
         checklist=None if summary.race is None else checklist(summary),
         policy=f"default-src 'none'; style-src 'sha256-{allowed[0]}'; script-src 'sha256-{allowed[1]}'; "
         "img-src data:; base-uri 'none'; form-action 'none'",
-        style=style, script=script, json=data, within=within,
+        style=style, script=script, within=within,
     )  # fmt: skip
     return made

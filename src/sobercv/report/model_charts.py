@@ -126,10 +126,10 @@ def importance(
     return tuple(sorted(bars, key=attrgetter("value"), reverse=True)[:TOP]), (
         f"{chosen if n < total else ''}{f'The {TOP} largest of {n:,} columns. ' if n > TOP else ''}How "
         f"much the score ({within(metric_label(search.question_.first.name))}) falls when one column is shuffled "
-        f"({f'{MOST_ROWS:,} of {n_rows:,} rows, ' if n_rows > MOST_ROWS else ''}mean of {count(times, 'shuffle')}; "
-        "whiskers: standard deviation over shuffles). Computed on the training data of the final model, so it "
-        "shows what the model relies on, not what would help on new data; columns with the same information share "
-        "their importance."
+        f"({f'{MOST_ROWS:,} of {n_rows:,} rows, ' if n_rows > MOST_ROWS else ''}"
+        f"{f'mean of {times} shuffles; whiskers: standard deviation over shuffles' if times > 1 else 'one shuffle'}). "
+        "Computed on the training data of the final model, so it shows what the model relies on, not what would help "
+        "on new data; columns with the same information share their importance."
     )
 
 

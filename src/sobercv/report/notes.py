@@ -32,11 +32,7 @@ AFTER_THE_RUN = ("W701", "W702", "W711")
 LIMITATIONS = (*AFTER_THE_RUN, "W201", "W203", "W204", "W205", "W301", "W601", "W804", "W806", "W811", "W813")
 
 
-#: What to do about a winner on the edge of its grid.
-EXTEND = ": extend the grid in that direction, or use a larger preset"
-
-
-def notes(search: Any, checked: Iterable[Note] = (), extend: str = EXTEND) -> list[Note]:
+def notes(search: Any, checked: Iterable[Note] = ()) -> list[Note]:
     """Collect what checks found, what the estimates noted (under the same code, instead), and what numbers say."""
     estimates = search.estimate_.values() if search.multimetric_ else [search.estimate_]
     once = dict.fromkeys(note for estimate in estimates for note in estimate.notes)
@@ -55,7 +51,7 @@ def notes(search: Any, checked: Iterable[Note] = (), extend: str = EXTEND) -> li
         chance = 1.0 / float(table.n_classes)
     elif first.metric == "accuracy" and table.y.ndim == 1:
         chance = float(np.bincount(table.y).max() / table.n_samples)
-    edge = None if n_late else edge_of_grid(search, extend)  # of a grid that was tried
+    edge = None if n_late else edge_of_grid(search)  # of a grid that was tried
     return [*found, *judged(first, chance), *([] if edge is None else [edge])]
 
 
@@ -88,8 +84,8 @@ def win_shares(estimate: Estimate) -> Array:
     return np.asarray(counts / counts.sum())
 
 
-def edge_of_grid(search: Any, extend: str = EXTEND) -> Note | None:
-    """Say which parameters of the winner have the least or the greatest value that was tried, and how to go beyond."""
+def edge_of_grid(search: Any) -> Note | None:
+    """Say which parameters of the winner have the least or the greatest value that was tried."""
     winner, told, same = dict(search.best_params_), [], []
     numbers = [name for name, value in winner.items() if is_number(value)]
     for params in search.cv_results_["params"]:  # those that differ from the winner in numbers only
@@ -108,8 +104,8 @@ def edge_of_grid(search: Any, extend: str = EXTEND) -> Note | None:
         told.append(f"{which} of {values[0]:.4g} to {values[-1]:.4g}")
     if not told:
         return None
-    text = f"The winner is at the edge of what was tried: {'; '.join(told)}. Values beyond it may be better{extend}."
-    return Note("W711", text)
+    beyond = "Values beyond it may be better; a larger grid or preset tries them."
+    return Note("W711", f"The winner is at the edge of what was tried: {'; '.join(told)}. {beyond}")
 
 
 def missing_charts(evidence: Evidence, charts: tuple[Chart, ...]) -> list[Note]:

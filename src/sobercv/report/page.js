@@ -9,8 +9,6 @@
   const body = table.tBodies[0];
   const rows = Array.from(body.rows);
   const heads = Array.from(table.tHead.rows[0].cells);
-  const find = document.getElementById("find");
-  const shown = document.getElementById("shown");
 
   const value = (row, i) => {
     const given = row.cells[i].dataset.v;
@@ -28,19 +26,5 @@
     heads.forEach((head, j) => (j === i ? head.setAttribute("aria-sort", up ? "ascending" : "descending") : head.removeAttribute("aria-sort")));
     body.append(...keyed.map(([, row]) => row));
   };
-  const filter = () => {
-    const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let n = 0;
-    rows.forEach((row) => {
-      const text = row.textContent.toLowerCase();
-      row.hidden = !words.every((word) => text.includes(word));
-      n += !row.hidden;
-    });
-    shown.textContent = n === rows.length ? `${n} configurations` : `${n} of ${rows.length}`;
-  };
-
   heads.forEach((head, i) => head.querySelector("button").addEventListener("click", () => sort(i)));
-  find.addEventListener("input", filter);
-  find.parentElement.hidden = false;
-  filter();
 })();

@@ -20,7 +20,7 @@ from ..predictions import Predictions
 from .evidence import padded, positive_of
 from .records import Chart, Section, Table, Whisker
 from .summary import FEW_GROUPS
-from .words import between, clean, count, digits_for, metric_label, number, within
+from .words import NOTHING, between, clean, count, digits_for, metric_label, number, within
 
 N_RESAMPLES = 400
 #: More subgroups than these are a column of its own kind, such as an id.
@@ -28,15 +28,17 @@ MOST = 40
 
 
 class Subgroup(NamedTuple):
-    """The winner's score on the rows of one subgroup that were predicted by models trained without them."""
+    """The winner's score on the rows of one subgroup that were predicted by models trained without them.
+
+    There is no interval where all resamples score alike: of a few rows, all may be right by chance.
+    """
 
     label: str
     n: int
     events: int | None
-    score: float | None = None
-    low: float | None = None
-    high: float | None = None
-    variance: float | None = None
+    score: float = np.nan
+    interval: tuple[float, float] | None = None
+    variance: float = np.nan
 
 
 class Heterogeneity(NamedTuple):
@@ -92,12 +94,13 @@ def scores_by(table: Predictions, labels: Array, scorer: Scorer, level: float, s
         score, *values = scorer.scores(counts)[:, 0]
         defined = (d[~np.isnan(d)] for d in np.split(np.array(values), len(units)))
         draws = max((d for d in defined if len(d) > N_RESAMPLES // 2), key=np.var, default=None)
-        numbers: list[float] = []
+        one = Subgroup(clean(label, 60), len(rows), None if is_event is None else int(is_event[rows].sum()))
         if not np.isnan(score) and draws is not None:
-            low, high = np.quantile(draws, ((1.0 - level) / 2.0, (1.0 + level) / 2.0))
-            numbers = [float(v) for v in (score, low, high, draws.var(ddof=1))]
-        events = None if is_event is None else int(is_event[rows].sum())
-        found.append(Subgroup(clean(label, 60), len(rows), events, *numbers))
+            one = one._replace(score=float(score), variance=float(draws.var(ddof=1)))
+            if np.ptp(draws):
+                low, high = np.quantile(draws, ((1.0 - level) / 2.0, (1.0 + level) / 2.0)).tolist()
+                one = one._replace(interval=(low, high))
+        found.append(one)
     return found
 
 
@@ -111,10 +114,10 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
         scores_by(table, labels, question.bind(table, metric, pooled=True), level, search.seed_)
         for metric, _ in zip(question.metrics, estimates, strict=False)
     ]
-    scored = [s for s in by_metric[0] if s.score is not None]
+    scored = [s for s in by_metric[0] if not np.isnan(s.score)]
     if len(scored) < 2:
         return None
-    digits = digits_for([v for s in scored for v in (s.score, s.low, s.high) if v is not None])
+    digits = digits_for([v for s in scored for v in (s.score, *(s.interval or ()))])
     # Only models that never saw a value can tell what they would score in a new one.
     spread = _spread(scored, estimates[0], question.first) if held_out and len(scored) > 2 else None
     column, first, *others = clean(column, 40), *(metric_label(e.metric, e.positive) for e in estimates)
@@ -124,13 +127,13 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
         (column, "Rows", *["Events"] * (scored[0].events is not None), first, "Interval", *others)
     ]
     for one, *rest in zip(*by_metric, strict=True):
-        interval = "" if one.low is None else between((one.low, one.high), digits)
+        interval = NOTHING if one.interval is None else between(one.interval, digits)
         counted = (f"{n:,}" for n in (one.n, one.events) if n is not None)
         scores = (number(other.score, digits) for other in rest)
         rows.append((one.label, *counted, number(one.score, digits), interval, *scores))
     names, new = [f"{s.label} ({s.n:,})" for s in scored], ""
     whiskers = [
-        Whisker(float(i), s.low or 0.0, s.high or 0.0, s.score, f"{s.label}: {number(s.score, digits)}")
+        Whisker(float(i), *(s.interval or (s.score, s.score)), s.score, f"{s.label}: {number(s.score, digits)}")
         for i, s in enumerate(scored)
     ]
     if spread is not None:
@@ -138,12 +141,14 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
         whiskers.append(Whisker(float(len(scored)), spread.low, spread.high, spread.mean, hint, hollow=True))
         names.append("a new one")
         new = " The diamond is their mean with the prediction interval for a new one."
+    if any(s.interval is None for s in scored):
+        new += " No interval: all resamples score alike."
     forest = Chart(
         name, f"{first} by {column}", first, "", padded(np.array([(w.low, w.high) for w in whiskers])),
         (len(whiskers) - 0.5, -0.5), whiskers=tuple(whiskers), y_names=tuple(names),
         sentence=f"The winner's score on the rows of each, with a bootstrap interval; rows in brackets.{new}",
     )  # fmt: skip
-    k, ends = len(scored), [s.score for s in scored if s.score is not None]
+    k, ends = len(scored), [s.score for s in scored]
     told = f"{first} ranges from {number(min(ends), digits)} to {number(max(ends), digits)} over {k} values of {column}"
     told += ", each predicted by models that were trained without it." if held_out else "."
     if spread is not None:

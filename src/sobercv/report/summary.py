@@ -29,7 +29,7 @@ from .charts import CHARTS, draws_chart, race_of, tuned_threshold
 from .evidence import N_BANDS, Evidence
 from .families_table import BASELINE, families_table
 from .model_charts import model_section
-from .notes import EXTEND, judged, missing_charts, win_shares
+from .notes import judged, missing_charts, win_shares
 from .notes import notes as notes_of
 from .records import Chart, ConfigurationRow, Facts, Score, Section, Summary, Table
 from .words import clean, configurations_in_words, count, percent, seconds, within
@@ -48,7 +48,7 @@ SINGLE = (
 )
 SELECTION = "How the number was obtained"
 MOST_FAILURES, MOST_CLASSES = 100, 8
-#: Resampling fewer groups shows too little of how they differ.
+#: Resampling fewer groups shows too little of how they differ, so that each is held out in turn.
 FEW_GROUPS = 10
 #: What tells readers of code nothing: the types of numpy around numbers, and the addresses of functions.
 _NOISE = re.compile(r"np\.(?:float64|int64|bool_?|str_)\(([^()]*)\)| at 0x[0-9a-f]+")
@@ -110,12 +110,8 @@ def summarize_numbers(
     title: str | None = None,
     command: str | None = None,
     notes: Iterable[Note] = (),
-    extend: str = EXTEND,
 ) -> Summary:
-    """Put all that takes no time into plain data: everything but charts of predictions and the final model.
-
-    `extend`: how to go beyond a grid, for a winner on its edge.
-    """
+    """Put all that takes no time into plain data: everything but charts of predictions and the final model."""
     first, log, rows = estimate_of(search), search.race_, configurations(search)
     code = _NOISE.sub(r"\1", f"{BaseEstimator.__repr__(search, N_CHAR_MAX=4000)}.fit(X, y)")
     race, rounds = race_of(search)
@@ -160,7 +156,7 @@ def summarize_numbers(
         race=race,
         table_note=note,
         timing=timing,
-    ).with_notes(notes_of(search, notes, extend))
+    ).with_notes(notes_of(search, notes))
     charts = (*draws_chart(first, made.scores[0]), *[rounds] * has_rounds)
     return made.with_section(Section("selection", SELECTION, charts, sentence="" if has_rounds else rounds.sentence))
 

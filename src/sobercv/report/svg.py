@@ -18,6 +18,8 @@ from .words import clean
 WIDTH, HEIGHT = 360, 264
 #: Blue, green and vermillion of Okabe and Ito's palette, each with its own dash, so that colour is never alone.
 SERIES = ("s1 d1", "s3 d3", "s2 d2")
+#: Over bars, lines have the colour of text: those of the palette are theirs.
+OVER_BARS = ("ink d1", "ink d3", "ink d2")
 #: Kinds of boxes, by their place in `Chart.series`.
 BOXES = ("bar s1", "hatch s2", "bar faint")
 #: A cell is never darker than this, so that its numbers can be read on paper and on a dark screen.
@@ -117,7 +119,7 @@ def draw(chart: Chart) -> str:
     drawn += [_box(frame, box) for box in chart.boxes]
     drawn += [element("circle", cx=x, cy=y, r=2, class_="dot") for x, y in frame.at(chart.points_x, chart.points_y)]
     for i, line in enumerate(chart.lines):
-        drawn += _line(frame, line, SERIES[i % 3])
+        drawn += _line(frame, line, (OVER_BARS if chart.boxes else SERIES)[i % 3])
     for whisker in chart.whiskers:  # an interval and, unless a bar shows it, its value
         y, kind = frame.y(whisker.y), "whisker" if chart.boxes else "stroke s1"
         parts = [path([(frame.x(whisker.low), y), (frame.x(whisker.high), y)], kind)]
@@ -221,6 +223,6 @@ def key(chart: Chart) -> list[tuple[str, str]]:
     found = [(f'<i class="box b{i + 1}"></i>', name) for i, name in enumerate(chart.series) if name]
     if not chart.apart and (len(chart.lines) > 1 or any(line.text for line in chart.lines)):
         for i, line in enumerate(chart.lines):
-            stroke = path([(1, 6), (27, 6)], f"stroke {SERIES[i % 3]}")
+            stroke = path([(1, 6), (27, 6)], f"stroke {(OVER_BARS if chart.boxes else SERIES)[i % 3]}")
             found.append((f'<svg viewBox="0 0 28 12" class="swatch" aria-hidden="true">{stroke}</svg>', line.said))
     return found

@@ -21,6 +21,7 @@ LABELS = {
     "concordance_index_ipcw": "Concordance index (Uno)",
     "concordance_index": "Concordance index",
     "matthews_corrcoef": "Matthews correlation",
+    "neg_brier_score": "Negative Brier score",
 }
 NOTHING = "\u2013"
 #: Half of a pair, or a control character: no file could hold it, and no reader could read it.
@@ -38,7 +39,8 @@ def metric_label(name: str, positive: Any = None) -> str:
 
 def within(label: str) -> str:
     """Write the label of a metric in the middle of a line: balanced accuracy, but ROC AUC, R\u00b2 and F1."""
-    return label[:1].lower() + label[1:] if label[1:2].islower() and not label.startswith("Matthews") else label
+    keeps_its_capital = not label[1:2].islower() or label.startswith(("Matthews", "Brier"))
+    return label if keeps_its_capital else label[:1].lower() + label[1:]
 
 
 def clean(value: Any, longest: int = 300) -> str:

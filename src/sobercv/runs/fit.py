@@ -50,13 +50,11 @@ AFTER_SHARE, AFTER_SECONDS, AFTER_LONG = 0.4, 60.0, 0.05
 FIRST_FITS = 5.0
 #: Seconds for all that follows when a signal has ended the training: the sender does not wait long.
 HURRY = 20.0
-#: Presets that no other one goes beyond.
-LARGEST = ("thorough", "paper")
 #: Parameters of our own models in words.
 PARAMETERS = {"roots": "columns tried per split (in square roots of all)"}
 #: Shares of half the width of the interval: a cost of choosing below the first is nothing, one above the second a lot.
 NOTHING, A_LOT = 0.02, 1.0
-#: Text takes long to encode: so many shuffles of all columns together, where a table holds text.
+#: Text takes long to encode: so many shuffles of all columns together where a table holds text, but 3 of each.
 ENCODED_SHUFFLES = 60
 #: Seconds that the importance of columns may take where no limit was set, and its share of what is left elsewhere.
 IMPORTANCE_SECONDS, IMPORTANCE_SHARE = 60.0, 0.4
@@ -76,6 +74,10 @@ class Deadline:
     def left(self, share: float = 1.0) -> float:
         """Seconds until the end, or a share of them; 0 after it, infinite where there is none."""
         return math.inf if self.seconds is None else max(0.0, share * (self.began + self.seconds - monotonic()))
+
+    def hurried(self, search: BBCSearchCV) -> Deadline:
+        """Return the deadline that holds where a signal has ended the training of a search: soon."""
+        return Deadline(min(HURRY, self.left())) if search.stopped_ in ("interrupted", "terminated") else self
 
     def for_training(self) -> float | None:
         """Seconds that the race may take, so that the rest gets its share; None where there is no end."""
@@ -108,11 +110,11 @@ def execute(
 
     with noted() as notes:
         search = tune(prepared, folder / "run.sqlite", deadline, on_event)
-    if search.stopped_ in ("interrupted", "terminated"):
-        deadline = Deadline(min(HURRY, deadline.left()))
+    deadline = deadline.hurried(search)
     notes += choice_noted(estimate_of(search), ended_early=bool(search.stopped_))
     on_phase(f"training the final model on {count(prepared.data.n_rows, 'row')}")
     notes += train_final_model(search, prepared.data, deadline.left(0.8))
+    deadline = deadline.hurried(search)
     with noted():  # what a model warns of while it is asked again was reported before
         summary = summarize_run(search, prepared, deadline, report, on_phase)
     notes += [note for note in summary.notes if note.code in AFTER_THE_RUN]
@@ -203,8 +205,7 @@ def summarize_run(
     # A report is shown to others: they get the name of the table, not the folders of this machine.
     command = _repeated_by(replace(settings, data=settings.data and Path(settings.data).name), search)
     title = f"{' and '.join(data.target)} in {prepared.table.name}"
-    extend = "" if settings.preset in LARGEST else "; a larger preset tries more"
-    summary = summarize_numbers(search, data.X, title=title, command=command, notes=prepared.findings, extend=extend)
+    summary = summarize_numbers(search, data.X, title=title, command=command, notes=prepared.findings)
     facts = prepared.facts
     rows = [("Column", "Role", "Kind", "Read as", "Values", "Missing")]
     for c in facts["columns_read"]:
@@ -236,7 +237,7 @@ def summarize_run(
     is_numeric = all(dtype.kind in "iufb" for dtype in data.X.dtypes)
     section, notes = model_section(
         search, data.X, data.y, sample_weight=data.weight,
-        n_permutations=10 if is_numeric else max(1, min(10, ENCODED_SHUFFLES // n_columns)),
+        n_permutations=10 if is_numeric else max(3, min(10, ENCODED_SHUFFLES // n_columns)),
         max_seconds=min(IMPORTANCE_SECONDS, deadline.left(IMPORTANCE_SHARE)),
         effect_seconds=min(EFFECT_SECONDS, deadline.left(EFFECT_SHARE)),
     )  # fmt: skip

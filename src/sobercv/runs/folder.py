@@ -144,20 +144,14 @@ class RunFolder:
         inside = self._inside("Name the folder of a run first, then the other arguments.")
         if not inside and not self.path.is_dir():
             hint = f"Create one with: sober fit ... -o {self.path}"
-            if alike := difflib.get_close_matches(self.path.name, self._runs_beside(), 1):
+            beside = [settings.parent.name for settings in self.path.parent.glob(f"*/{SETTINGS}")]
+            if alike := difflib.get_close_matches(self.path.name, beside, 1):
                 hint = f"Did you mean {str(self.path.parent / alike[0])!r}?"
             raise SoberError("E809", f"There is no run folder {str(self.path)!r}. {hint}")
         if SETTINGS not in inside:
             hint = "Name the folder that `sober fit` wrote."
             raise SoberError("E809", f"{str(self.path)!r} contains no sober run. {hint}")
         return self
-
-    def _runs_beside(self) -> list[str]:
-        """List the folders of runs beside this one."""
-        try:
-            return [beside.name for beside in self.path.parent.iterdir() if (beside / SETTINGS).is_file()]
-        except OSError:  # a folder that is not there, or not ours to read
-            return []
 
     def _inside(self, advice: str) -> list[str]:
         """List what is in the folder, without traces of killed processes; refuse links and devices among its files.

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from .. import metrics
 from ..checks.planned_search import positive_label
-from ..errors import SoberError
+from ..errors import SoberError, warn
 from ..inference import Estimate, Question
 from ..inference.bootstrap import corrected
+from ..inference.intervals import CROSS_VALIDATED
 from ..inference.tables import open_table
 from ..predictions import Predictions
 from ..targets import task_name
@@ -58,6 +59,14 @@ def judge_again(
     winners = [row.index for row in results.summary.configurations if row.is_winner]
     if first.winner not in winners or not math.isclose(first.naive, results.score.naive, rel_tol=1e-6, abs_tol=1e-9):
         raise folder.damaged(RESULTS, f"its winner or its score is not that of {FILE}")
+    excess = results.summary.excess
+    if settings.interval == "calibrated" and excess not in (None, CROSS_VALIDATED):
+        warn(
+            "W201",
+            f"The run trained its winner without each pair of folds to see how much the variance of {own[0]} must be "
+            f"multiplied by ({excess:.2f}); here the usual factor ({CROSS_VALIDATED:.2f}) is used, so intervals differ "
+            "a little from those of the run.",
+        )
     return results, {metric.name: found[metric.name] for metric in wanted}
 
 

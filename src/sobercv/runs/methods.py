@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ..inference.intervals import CROSS_VALIDATED
+from ..report.checklist import FILLED
 from ..report.notes import LIMITATIONS
 from ..report.words import between, clean, count, md, metric_label, number, within
 from .record import RunRecord
@@ -131,9 +132,7 @@ def _predictors(record: RunRecord) -> str:
         n_cells = data["rows"] * n_columns
         text += (
             f"{cells:,} of {n_cells:,} values of predictors ({100 * cells / n_cells:.1f} %) were missing, in "
-            f"{count(len(worst), 'column')} ({'most in ' * (len(worst) > 5)}{named}). Inside each training fold, "
-            "missing numbers were replaced by the median, with an indicator column, and missing categories were a "
-            "category of their own."
+            f"{count(len(worst), 'column')} ({'most in ' * (len(worst) > 5)}{named}).{FILLED}"
         )
     else:
         text += "No value of a predictor was missing."

@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import Note, SoberError
 from ..tables import Settings, read
 from .folder import RunFolder, read_file
-from .predictions_file import column_of
+from .predictions_file import FILE, column_of
 from .record import ModelFacts, RunRecord
 
 MODEL = "model.skops"
@@ -138,7 +138,14 @@ def predict(
             hint = "Rename it in the new rows, or leave it out."
             raise SoberError("E804", f"{name!r} is the name of a prediction column. {hint}")
         found.insert(0, name, frame[name].to_numpy())
-    return Predicted(found, meaning, table.notes)
+    notes = table.notes
+    if table.sha256 == record.data["sha256"]:
+        text = (
+            f"{table.name} is the table that the model was trained on, so these predictions look better than those of "
+            f"new rows will be. Predictions by models that had not seen the row are in {folder / FILE}."
+        )
+        notes = (Note("W301", text), *notes)
+    return Predicted(found, meaning, notes)
 
 
 def _numbers(model: Any, X: Any, facts: ModelFacts, times: Sequence[float]) -> tuple[Any, str]:
@@ -164,12 +171,13 @@ def _classes(model: Any, X: Any, facts: ModelFacts, threshold: float | None) -> 
         found = found.assign(**{column_of(label): chances[:, k] for k, label in enumerate(model.classes_)})
         if facts.positive is None:
             return found, "the most likely class, by the model's own rule"
-        tuned = 0.5 if facts.threshold is None else facts.threshold
+        limit = next((cut for cut in (threshold, facts.threshold) if cut is not None), 0.5)
         if threshold is not None:
             (other,) = (label for label in facts.classes if label != facts.positive)
             is_positive = found[column_of(facts.positive)].to_numpy() >= threshold
             found[".pred_class"] = np.where(is_positive, facts.positive, other)
-        limit = tuned if threshold is None else threshold
+        if threshold is None and facts.threshold is None and facts.positive == model.classes_[1]:
+            return found, f'"{facts.positive}" where its probability is above 0.5'  # models predict the first in a tie
         return found, f'"{facts.positive}" where its probability is {limit:g} or more'
     if threshold is not None:
         raise SoberError(

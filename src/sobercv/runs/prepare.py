@@ -15,15 +15,12 @@ from ..containers import Array
 from ..errors import Note, SoberError, SoberWarning
 from ..inference import Question, best_with_threshold
 from ..report.subgroups import MOST as MOST_SUBGROUPS
-from ..report.summary import versions
+from ..report.summary import FEW_GROUPS, versions
 from ..tables import Dataset, Settings, Table, assign, read
 from ..tables.facts import TableFacts, facts_of
 from ..tables.roles import find
 from .folder import SETTINGS, RunFolder
 from .record import Begun
-
-#: Below so many groups, each is held out in turn.
-FEW_GROUPS = 10
 
 
 @dataclass(frozen=True, eq=False)
