@@ -156,7 +156,7 @@ def design(options: Options, X: Any, y: Any, metadata: Mapping[str, Any], seed: 
         groups=routed.groups,
         sample_weight=scoring.sample_weight,
         fit_params=routed.fit_params,
-        weighted_fit=routed.weighted_fit,
+        weight_name=routed.weight_name,
     ).with_positive(options.pos_label)
     plan = Plan.build(problem, options.cv, options.n_repeats, seed, routed.split_params)
     functions = [

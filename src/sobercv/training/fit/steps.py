@@ -32,7 +32,7 @@ from .plan import Split
 from .problem import take
 from .response import Unusable, method_of, responses_of
 from .space import Configuration
-from .task import Asks, Experiment, Outcome, Place, Rows, Task, build, failed
+from .task import Experiment, Outcome, Place, Task, build, failed
 
 #: One key for each step but the last; equal keys mean equal steps. Empty for an estimator that is fitted whole.
 Keys = tuple[Any, ...]
@@ -42,7 +42,9 @@ Member = tuple[Task, Keys]
 Begins = Callable[[list[Place]], object]
 
 
-def fit_predict(experiment: Experiment, tasks: Iterable[Task], begins: Begins | None = None) -> Iterator[Outcome]:
+def fit_predict(
+    experiment: Experiment, tasks: Iterable[Task], begins: Begins = lambda places: None
+) -> Iterator[Outcome]:
     """Make fits, split by split, and predict the rows held out; `begins` hears what is fitted next."""
     for split, part in groupby(tasks, attrgetter("split")):
         members, together = list(part), dict[Any, list[Member]]()
@@ -106,7 +108,7 @@ def _key(value: Any, seen: dict[int, Any]) -> Any:
 class _Walk:
     """Walks the tree of common first steps of one task, depth first."""
 
-    def __init__(self, experiment: Experiment, split: Split, begins: Begins | None) -> None:
+    def __init__(self, experiment: Experiment, split: Split, begins: Begins) -> None:
         self.experiment, self.problem, self.split, self.begins = experiment, experiment.problem, split, begins
         self.seconds = {"fit": 0.0, "predict": 0.0}  # not yet part of any outcome
         self.forests = Forests()
@@ -134,8 +136,7 @@ class _Walk:
             except Exception:  # the pipeline's own message is the better one
                 yield from self.whole(part)
                 continue
-            if self.begins is not None:
-                self.begins([task.place for task, _ in part])
+            self.begins([task.place for task, _ in part])
             if is_last:
                 yield self.finish(first, step, name, (train, test), digest)
                 continue
@@ -151,8 +152,7 @@ class _Walk:
     def whole(self, members: list[Member]) -> Iterator[Outcome]:
         """Fit each configuration as the estimator that it is."""
         for task, _ in members:
-            if self.begins is not None:
-                self.begins([task.place])
+            self.begins([task.place])
             yield self.finish(task)
 
     def transform(self, name: str, step: Any, train: Any, test: Any) -> tuple[Any, Any]:
@@ -199,22 +199,16 @@ class _Walk:
                 if not responses:
                     responses = responses_of(problem, model, held_out(), len(split.test), self.experiment.wanted)
                     if self.experiment.asks is not None:
-                        answers = self.answers(model, self.experiment.asks, columns)
+                        answers = self.experiment.asks(model, problem, split, columns)
+                    for asked, value in answers.items():
+                        if not isfinite(value):
+                            raise Unusable("not finite", f"{asked} of the fitted model is {value}.")
                     if key is not None:
                         self.known[digest, key] = responses
             outcome = Outcome(task.configuration.index, split.repeat, split.fold, responses, answers=answers)
         except BaseException as error:
             outcome = failed(self.experiment, task, error)
         return self.timed(outcome)
-
-    def answers(self, fitted: Any, asks: Asks, columns: Array | None) -> Mapping[str, float]:
-        """Ask a fitted model what the experiment asks beside predictions; raises `Unusable`."""
-        sides = (partial(Rows.of, self.problem, side, columns) for side in (self.split.test, self.split.train))
-        answers = dict(asks(fitted, *sides))
-        for name, value in answers.items():
-            if not isfinite(value):
-                raise Unusable("not finite", f"{name} of the fitted model is {value}.")
-        return answers
 
     @contextmanager
     def clock(self, kind: str) -> Iterator[None]:

@@ -118,7 +118,7 @@ def _data_digests(problem: Problem) -> dict[str, str]:
             "pos_label": None if problem.classes is None else problem.classes.tolist()[-1],
             "groups": problem.group_codes,
             "sample_weight": problem.sample_weight,
-            "fit_params": {**problem.fit_params, "weighted_fit": problem.weighted_fit},
+            "fit_params": {**problem.fit_params, "weight_name": problem.weight_name},
         }
         _DIGESTS[problem] = {name: digest(part) for name, part in parts.items()}
     return _DIGESTS[problem]
