@@ -162,7 +162,8 @@ class Objective:
         self.question = Question.ask(asked, aggregate=aggregate, random_state=seed).for_target(y)
         task = self.question.first.task
         self.problem = Problem.build(X, y, task=task, groups=groups, sample_weight=sample_weight)
-        self.problem = self.problem.with_positive(pos_label)
+        if pos_label is not None:
+            self.problem = self.problem.with_positive(pos_label)
         for metric in self.question.metrics:
             metric.check_target(self.problem.target)
         plan = Plan.build(self.problem, cv, n_repeats, seed)

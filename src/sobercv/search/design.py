@@ -157,7 +157,9 @@ def design(options: Options, X: Any, y: Any, metadata: Mapping[str, Any], seed: 
         sample_weight=scoring.sample_weight,
         fit_params=routed.fit_params,
         weight_name=routed.weight_name,
-    ).with_positive(options.pos_label)
+    )
+    if options.pos_label is not None:
+        problem = problem.with_positive(options.pos_label)
     plan = Plan.build(problem, options.cv, options.n_repeats, seed, routed.split_params)
     functions = [
         name

@@ -74,9 +74,7 @@ class Problem:
         return cls(X, indexable(y)[0], target, groups, codes, weights, params, weight_name)
 
     def with_positive(self, pos_label: Any) -> Problem:
-        """Name the positive one of two classes; None leaves it to the labels."""
-        if pos_label is None:
-            return self
+        """Name the positive one of two classes."""
         return replace(self, target=Target.read(self.y, self.task, pos_label=pos_label))
 
     def fit_arguments(self, rows: Array, step: str = "") -> dict[str, Any]:

@@ -42,9 +42,7 @@ Member = tuple[Task, Keys]
 Begins = Callable[[list[Place]], object]
 
 
-def fit_predict(
-    experiment: Experiment, tasks: Iterable[Task], begins: Begins = lambda places: None
-) -> Iterator[Outcome]:
+def fit_predict(experiment: Experiment, tasks: Iterable[Task], begins: Begins | None = None) -> Iterator[Outcome]:
     """Make fits, split by split, and predict the rows held out; `begins` hears what is fitted next."""
     for split, part in groupby(tasks, attrgetter("split")):
         members, together = list(part), dict[Any, list[Member]]()
@@ -108,7 +106,7 @@ def _key(value: Any, seen: dict[int, Any]) -> Any:
 class _Walk:
     """Walks the tree of common first steps of one task, depth first."""
 
-    def __init__(self, experiment: Experiment, split: Split, begins: Begins) -> None:
+    def __init__(self, experiment: Experiment, split: Split, begins: Begins | None) -> None:
         self.experiment, self.problem, self.split, self.begins = experiment, experiment.problem, split, begins
         self.seconds = {"fit": 0.0, "predict": 0.0}  # not yet part of any outcome
         self.forests = Forests()
@@ -136,7 +134,8 @@ class _Walk:
             except Exception:  # the pipeline's own message is the better one
                 yield from self.whole(part)
                 continue
-            self.begins([task.place for task, _ in part])
+            if self.begins is not None:
+                self.begins([task.place for task, _ in part])
             if is_last:
                 yield self.finish(first, step, name, (train, test), digest)
                 continue
@@ -152,7 +151,8 @@ class _Walk:
     def whole(self, members: list[Member]) -> Iterator[Outcome]:
         """Fit each configuration as the estimator that it is."""
         for task, _ in members:
-            self.begins([task.place])
+            if self.begins is not None:
+                self.begins([task.place])
             yield self.finish(task)
 
     def transform(self, name: str, step: Any, train: Any, test: Any) -> tuple[Any, Any]:
