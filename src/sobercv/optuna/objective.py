@@ -241,12 +241,11 @@ class Objective:
         here = {outcome.place: outcome for outcome in found or ()}
         missing = next((task.split.place for task in ran if task.place not in here), None)
         if missing is not None or found is None:
-            where = "in memory" if self._folder is None else f"in {os.fspath(self._folder)}"
-            lost = "another process or objective ran it" if self._folder is None else place
+            in_folder = f"in {self._folder} ({place} lacks {missing})"
+            where = "in memory (another process or objective ran it)" if self._folder is None else in_folder
             raise SoberError(
                 "E505",
-                f"The predictions of trial {trial.number} are not {where} "
-                f"({lost if found is None else f'{place} lacks {missing}'}). Give every process the same folder, "
+                f"The predictions of trial {trial.number} are not {where}. Give every process the same folder, "
                 'store="trials", and keep it as long as the study.',
             )
         return [here[task.place] for task in ran]

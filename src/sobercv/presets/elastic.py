@@ -242,7 +242,5 @@ class Breslow:
 
     def curves(self, log_risk: Array) -> Array:
         """Return the curve of each row [n]."""
-        found = np.empty(len(log_risk), dtype=object)
-        for i, one in enumerate(np.exp(log_risk - self._shift)):
-            found[i] = SurvivalCurve(self.times, np.exp(-self.hazard * one))
-        return found
+        risks = np.exp(log_risk - self._shift)
+        return np.array([SurvivalCurve(self.times, np.exp(-self.hazard * risk)) for risk in risks], dtype=object)

@@ -175,11 +175,6 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         order = np.argsort(table[rank], kind="stable")
         return frame_of({"configuration": order, **{name: values[order] for name, values in table.items()}})
 
-    @property
-    def families_(self) -> list[Family]:
-        """For each kind of model the corrected score of its best, and the difference to the winner; the best first."""
-        return self.families()
-
     def families(self, by: Any = None) -> list[Family]:
         """Compare groups of configurations, to see whether the simple kind of model is as good as the winner.
 
@@ -246,11 +241,6 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
 
         check_is_fitted(self, "estimate_")
         return Plots(self)
-
-    def __dir__(self) -> list[str]:
-        # scikit-learn asks for the value of all that is listed, to complete names and to show a search in a notebook;
-        # families are another bootstrap, and refused where only models were scored.
-        return [name for name in object.__dir__(self) if name != "families_" and hasattr(self, name)]
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         own: str = super().__repr__(N_CHAR_MAX)

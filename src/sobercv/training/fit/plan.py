@@ -193,13 +193,11 @@ def _by_number(problem: Problem, n_folds: int, n_repeats: int, seed: int) -> lis
     kinds = (KFold, GroupKFold) if strata is None else (StratifiedKFold, StratifiedGroupKFold)
     kind, pairs = kinds[groups is not None], list[Pair]()
     for repeat in range(n_repeats):
-        codes, options = groups, {}
-        if repeat == 0:
-            pass  # unshuffled, as scikit-learn's, so that results can be compared split by split
-        elif groups is not None and strata is not None:
+        codes, options = groups, {}  # the first as scikit-learn's, unshuffled, to be compared split by split
+        if repeat > 0 and groups is not None and strata is not None:
             # StratifiedGroupKFold before 1.8 mixes up the groups' counts when it shuffles, so renumber the groups.
             codes = seeds.generator(seed, "plan", repeat).permutation(int(groups.max()) + 1)[groups]
-        else:
+        elif repeat > 0:
             options = {"shuffle": True, "random_state": seeds.integer(seed, "plan", repeat)}
         try:
             with warnings.catch_warnings():

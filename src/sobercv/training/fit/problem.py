@@ -136,8 +136,6 @@ def take(X: Any, rows: Array, columns: Array | None = None) -> Any:
         return X.iloc[rows] if columns is None else X.iloc[rows, columns]
     if type(X).__module__.partition(".")[0] == "pyarrow":
         return (X if columns is None else X.select(columns.tolist())).take(rows)
-    if type(X).__module__.partition(".")[0] == "polars":
-        return X[rows] if columns is None else X[rows][:, columns.tolist()]
     if isinstance(X, (list, tuple)):
         picked = [X[i] for i in rows.tolist()]
         return picked if columns is None else [[row[j] for j in columns.tolist()] for row in picked]

@@ -22,9 +22,6 @@ class Configuration:
     index: int  # its row in scikit-learn's `cv_results_`
     params: Mapping[str, Any] = field(default_factory=dict)  # what goes to `set_params`
 
-    def __repr__(self) -> str:
-        return f"Configuration({self.index}, {dict(self.params)!r})"
-
 
 def expand(
     space: Mapping[str, Any] | Iterable[Mapping[str, Any]] | list[Configuration],

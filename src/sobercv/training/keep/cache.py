@@ -141,17 +141,12 @@ def _first_difference(was: str, now: str) -> str:
 
 
 def stored_seed(path: Any) -> int | None:
-    """Return the root seed of the run that a file holds; None where there is no file, or none that can be read."""
+    """Return the root seed of the run that a file holds; None where there is no file, or nothing is in it."""
     if path is None or not os.path.exists(_checked(path)):
         return None
-    try:
-        with closing(_File(os.fspath(path))) as file:
-            held = file.manifest()
-            return None if held is None else int(held.asked["the seed"][0])
-    except SoberError as error:
-        if error.code == "E505":
-            return None  # said when the file is opened
-        raise
+    with closing(_File(os.fspath(path))) as file:
+        held = file.manifest()
+    return None if held is None else int(held.asked["the seed"][0])
 
 
 def _checked(path: Any) -> str:

@@ -252,7 +252,7 @@ def code_of(modules: set[str]) -> tuple[dict[str, str], set[str]]:
             packages |= {name.partition(".")[0]} - sys.stdlib_module_names
         elif name not in digests and (file := _source_file(name)) is not None:  # else no module, but a name in one
             raw = Path(file).read_bytes()
-            if file.endswith(".py"):
+            with suppress(SyntaxError, ValueError):  # of what is no source for this Python the bytes count
                 tree = ast.parse(raw)
                 raw = ast.dump(tree).encode(errors="surrogatepass")
                 waiting |= _imports(tree, name if file.endswith("__init__.py") else name.rpartition(".")[0])

@@ -39,10 +39,11 @@ class ClusterPool(FuturePool):
         self._looked = monotonic()
 
     def wait(self, seconds: float) -> list[Report]:
-        reports = super().wait(seconds)
+        reports: list[Report] = []
         if monotonic() - self._looked > COUNT_SECONDS:
             self._looked = monotonic()
-            reports += self._look()
+            reports = self._look()
+        reports += super().wait(0.0 if reports else seconds)
         if any(report.death for report in reports):
             self._data, self._has_died = [], True  # lost with the worker, perhaps
         return reports
@@ -95,9 +96,13 @@ class DaskPool(ClusterPool):
     def _look(self) -> list[Report]:
         if self.client.status != "running":
             return []
-        self.n_workers = max(int(self._backend.effective_n_jobs(-1)), 1)
+        try:
+            self.n_workers = max(int(self._backend.effective_n_jobs(-1)), 1)
+            is_busy = any(self.client.processing().values())
+        except Exception:  # of many types: the scheduler has just gone, and soon the client knows
+            return []
         out = bool(self._flying) and not any(future.done() for future in self._flying.values())
-        self._n_idle = self._n_idle + 1 if out and not any(self.client.processing().values()) else 0
+        self._n_idle = self._n_idle + 1 if out and not is_busy else 0
         if self._n_idle < IDLE_LOOKS:
             return []
         self._n_idle = 0
