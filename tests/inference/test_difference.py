@@ -283,11 +283,7 @@ def test_a_search_tells_whether_tuning_was_worth_it():
     found = search.gain_over()
     assert found.first.value == search.estimate_.value
     assert found.second.winner == 0
-    assert search.gain_over({"C": 0.01}).second.winner == 1
-    with pytest.raises(SoberError, match="must be the parameters of one configuration; 0 have"):
-        search.gain_over({"C": 5.0})
-    either = sobercv.BBCSearchCV(search.estimator, [{"C": [0.1]}, {"class_weight": [None]}], cv=3, drop=None)
-    assert either.fit(X, y).gain_over({"class_weight": None}).second.winner == 1  # the first one has no such parameter
+    assert search.gain_over(1).second.winner == 1
 
 
 def test_fold_scores_tell_it_too():

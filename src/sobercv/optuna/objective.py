@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import isclass
+from operator import attrgetter
 from typing import Any
 from uuid import uuid4
 
@@ -269,7 +270,7 @@ class Objective:
         if self._drop is None or not done:
             return None
         store = MemoryStore(self.problem, self.plan, 1)
-        for outcome in self._outcomes(max(done, key=lambda t: -np.inf if t.value is None else t.value)):
+        for outcome in self._outcomes(max(done, key=attrgetter("value"))):
             store.record(outcome)
         return store.predictions()
 

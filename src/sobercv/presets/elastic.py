@@ -10,14 +10,12 @@ plus `alpha` times the penalty, so that one value means the same for all sample 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -26,6 +24,7 @@ from ..containers import Array, weights_of
 from ..errors import SoberError
 from ..feature_selection.independence import RiskSets
 from ..targets import Target, classes_of, survival_of, task_name
+from .sklearn_models import silent_at_cap
 
 _LEAST_WEIGHT = 1e-5  # as in glmnet: no sample is ever certain
 
@@ -79,8 +78,7 @@ def _fit(net: _ElasticNet, X: Any, loss: _Logistic | _Cox) -> tuple[Array, float
 
     value, gradient, curvature = loss(np.full(X.shape[0], intercept))
     null, current, step = max(value, np.finfo(float).tiny), penalised(value, coef), 0
-    # Without a word where the inner fit stops: the next step goes on from there.
-    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+    with silent_at_cap():  # where the inner fit stops, the next step goes on
         while step < net.max_iter:
             step += 1
             weights = np.maximum(curvature, _LEAST_WEIGHT)

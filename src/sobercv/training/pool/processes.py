@@ -126,16 +126,12 @@ class ProcessPool(FuturePool):
     def close(self) -> None:
         """Let workers wait for the next search; speculative fits of dropped configurations may be under way."""
         last = [future for future in self._flying.values() if not future.cancel()]
-        for journal in self._journals.values():
-            journal.close()
-        self._flying.clear()
-        self._journals.clear()
-        self._experiment = None
-        if self._workers is not None:
+        workers, self._workers = self._workers, None
+        super().close()
+        if workers is not None:
             with suppress(OSError):  # Windows keeps what is mapped; it goes with the folder
-                (self._workers.folder / f"{self._token}.data").unlink()
-            _give_back(self._workers, last)
-            self._workers = None
+                (workers.folder / f"{self._token}.data").unlink()
+            _give_back(workers, last)
 
 
 class _Journal:
