@@ -123,8 +123,7 @@ def drop_rule(drop: Any, nothing_yet: Predictions, question: Question, can_drop:
         rule = PredictiveDrop() if drop == "auto" and question.select is best else BootstrapDrop()
     if hasattr(rule, "check"):
         rule.check(nothing_yet, question)
-    fresh: DropRule | None = rule.for_race() if hasattr(rule, "for_race") else rule
-    return fresh
+    return rule.for_race() if hasattr(rule, "for_race") else rule
 
 
 @dataclass(frozen=True, eq=False)

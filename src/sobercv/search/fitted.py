@@ -132,8 +132,7 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
                 "supported if enable_metadata_routing=True (sklearn.set_config). Only sample_weight works without it."
             )
         scorer = self.scorer_[first] if isinstance(self.scorer_, dict) else self.scorer_
-        found: dict[str, float] = scorer.by_name(best, X, y, **given)
-        return found[first]
+        return scorer.by_name(best, X, y, **given)[first]
 
     @property
     def classes_(self) -> Array:

@@ -98,8 +98,7 @@ def _repeats(pairs: list[Pair], n: int) -> list[list[Pair]]:
     ShuffleSplit, and each split is a repeat.
     """
     ever = np.zeros(n, bool)
-    for _, test in pairs:
-        ever[test] = True
+    ever[np.concatenate([test for _, test in pairs])] = True
     repeats: list[list[Pair]] = []
     covered = ever.copy()
     for train, test in pairs:

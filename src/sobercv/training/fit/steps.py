@@ -232,8 +232,6 @@ def _copy(rows: Any) -> Any:
         return rows.copy(order="K")
     if sparse.issparse(rows):
         return rows.copy()
-    if type(rows).__module__.partition(".")[0] == "polars":
-        return rows  # never written to
     return pickle.loads(pickle.dumps(rows, protocol=5))  # pandas' own copy turns the layout round in older versions
 
 

@@ -141,9 +141,8 @@ class _Hasher(NumpyHasher):  # type: ignore[misc]
         home, read = obj.__globals__, dict[str, Any]()
         if not is_in_file(str(home.get("__name__"))):
             read = {key: home[key] for key in _names(obj.__code__) if key in home}
-        held = [
-            cell.cell_contents for cell in obj.__closure__ or () if cell != types.CellType()
-        ]  # an empty one has none
+        cells = [cell for cell in obj.__closure__ or () if cell != types.CellType()]  # an empty one has no contents
+        held = [cell.cell_contents for cell in cells]
         return name, _instructions(obj.__code__), obj.__defaults__, obj.__kwdefaults__, held, vars(obj), read
 
 

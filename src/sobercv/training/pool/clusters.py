@@ -86,12 +86,11 @@ class DaskPool(ClusterPool):
                 self._data = self.client.scatter(packed, broadcast=True, hash=False)
             options = {"priority": -1} if is_speculative else {}
             executor = self.client.get_executor(**self._options)
-            future: Future[list[Outcome]] = executor.submit(run_packed, self._token, raw, *self._data, **options)
+            return executor.submit(run_packed, self._token, raw, *self._data, **options)
         except TimeoutError:
             raise _gone("dask", f"has no worker, and none came in {WAIT_FOR_DASK} seconds") from None
         except Exception as error:  # of many types, in each release of dask others
             raise _gone("dask", f"is gone ({type(error).__name__}: {error})") from error
-        return future
 
     def _look(self) -> list[Report]:
         if self.client.status != "running":
@@ -126,10 +125,9 @@ class RayPool(ClusterPool):
             if not self._data:
                 self._data = [self.ray.put(part) for part in pack(self._experiment)]
             remote = self.ray.remote(run_packed).options(**self._options)
-            future: Future[list[Outcome]] = remote.remote(self._token, as_bytes(batch), *self._data).future()
+            return remote.remote(self._token, as_bytes(batch), *self._data).future()
         except self.ray.exceptions.RayError as error:
             raise _gone("ray", f"is gone ({type(error).__name__})") from error
-        return future
 
     def _look(self) -> list[Report]:
         nodes = self.ray.nodes() if self.ray.is_initialized() else []

@@ -31,7 +31,6 @@ from typing import Any
 import joblib
 from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
 
-from ...containers import Array
 from ...errors import SoberError
 from ..fit.task import Outcome, Place
 from ..keep.fingerprint import is_installed_file
@@ -69,7 +68,7 @@ class ProcessPool(FuturePool):
             if self._workers is None:
                 packed = pack(self._experiment)
                 self._workers = _take(self.n_workers, self._environment)
-                self._workers.share(self._token, packed)
+                joblib.dump(packed, self._workers.folder / f"{self._token}.data")  # workers map it into memory
             folder = self._workers.folder
             self._journals[key] = journal = _Journal(folder / f"{self._token}-{key}.journal")
             arguments = (str(folder), self._token, as_bytes(batch), str(journal.path))
@@ -78,7 +77,11 @@ class ProcessPool(FuturePool):
             future = Future()
             future.set_exception(error)
         except OSError as error:
-            raise SoberError("E602", f"Worker processes cannot be started: {error}. Use n_jobs=1.") from error
+            raise SoberError(
+                "E602",
+                f"Worker processes cannot be started, or the data cannot be shared with them: {error}. Free some space "
+                "in the folder for temporary files (TMPDIR), or use n_jobs=1.",
+            ) from error
         return future
 
     def wait(self, seconds: float) -> list[Report]:
@@ -246,18 +249,6 @@ class _Workers:
             except OSError:
                 self.close()
                 raise
-
-    def share(self, token: str, packed: list[Array]) -> None:
-        """Write the data where workers map it into memory."""
-        try:
-            joblib.dump(packed, self.folder / f"{token}.data")
-        except OSError as error:
-            size = sum(part.nbytes for part in packed) / 1e6
-            raise SoberError(
-                "E602",
-                f"{size:.0f} MB of data cannot be shared with worker processes: {error}. Free some space in the folder "
-                "for temporary files (TMPDIR), or use n_jobs=1.",
-            ) from error
 
     def pids(self) -> set[int]:
         """Return the workers that have started and not ended in peace."""
