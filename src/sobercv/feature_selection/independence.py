@@ -69,12 +69,11 @@ def efficient_score(U: Array, V: Array, cross: Array, information: Array) -> Arr
 Fitted = tuple[float, Array, Array, Any]
 
 
-def newton(start: Array, at: Callable[[Array], Fitted]) -> tuple[Array, Any]:
+def newton(beta: Array, at: Callable[[Array], Fitted]) -> tuple[Array, Any]:
     """Fit a null model by Newton's method, with steps that are halved until the likelihood does not fall.
 
     `at` takes coefficients of any shape. Returns the information and what the fitted model predicts.
     """
-    beta = start
     value, gradient, information, predicted = at(beta)
     for _ in range(50):
         step = np.linalg.solve(information, gradient.ravel()).reshape(beta.shape)

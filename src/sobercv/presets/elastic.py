@@ -39,9 +39,8 @@ class _Logistic:
 
     def __call__(self, eta: Array) -> tuple[float, Array, Array]:
         p = expit(eta)
-        w = self.weight
-        loss = float((w * np.logaddexp(0, eta)).sum() - (w * self.positive) @ eta)
-        return loss, w * (self.positive - p), w * (p * (1 - p))
+        loss = float((self.weight * np.logaddexp(0, eta)).sum() - (self.weight * self.positive) @ eta)
+        return loss, self.weight * (self.positive - p), self.weight * (p * (1 - p))
 
 
 class _Cox:
@@ -55,8 +54,7 @@ class _Cox:
 
     def __call__(self, eta: Array) -> tuple[float, Array, Array]:
         order, event, deaths = self.sets.order, self.sets.event, self.sets.deaths
-        eta = eta[order]
-        eta = eta - eta.max()
+        eta = eta[order] - eta.max()
         risk = self.weight * np.exp(eta)
         at_risk = np.maximum(self.sets.at_risk(risk), 1e-100)  # its square must not underflow
         loss = float(deaths @ np.log(at_risk) - event @ eta)

@@ -427,15 +427,9 @@ def test_no_more_workers_than_fits(tmp_path, monkeypatch):
 def test_large_data_are_mapped_not_copied(monkeypatch):
     """Workers map one file; it is gone after the search."""
     sent, shared = [], []
-    plain, share = processes.as_bytes, processes._Workers.share
+    plain, dump = processes.as_bytes, joblib.dump
     monkeypatch.setattr(processes, "as_bytes", lambda thing: sent.append(plain(thing)) or sent[-1])
-    monkeypatch.setattr(
-        processes._Workers,
-        "share",
-        lambda self, token, packed: (
-            shared.append((self.folder / f"{token}.data", packed)) or share(self, token, packed)
-        ),
-    )
+    monkeypatch.setattr(joblib, "dump", lambda packed, path: shared.append((path, packed)) or dump(packed, path))
     problem = Problem.build(np.tile(X, (4000, 1)), np.tile(Y, 4000), task="classification")
     plan, configurations = Plan.build(problem, 3), expand({"column": [0, 1, 2], "how": ["mapped"]})
     tables = []

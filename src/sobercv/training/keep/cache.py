@@ -73,10 +73,9 @@ class Manifest:
             while key in keyed:  # of equal ones, the second has another key than the first
                 key = fingerprint((key, found), set())[:16]
             keyed[key] = _text(params)
-        data = _data_digests(experiment.problem)
         code, packages = code_of(modules)
         splits = [fingerprint((split.train, split.test), set())[:16] for split in plan.splits]
-        return cls(data, code, versions(packages), asked, splits, keyed)
+        return cls(_data_digests(experiment.problem), code, versions(packages), asked, splits, keyed)
 
     def differences(self, now: Manifest) -> list[str]:
         """Say in what `now` differs from this stored run, unless it goes on with it or extends it."""
@@ -261,8 +260,7 @@ def _decoded(form: bytes, data: bytes, task: Task) -> Outcome:
         values = np.frombuffer(data, dtype, int(np.prod(shape)), start).reshape(shape)
         responses[name], start = values, start + values.nbytes
     fit, predict = held["seconds"]
-    answers = held["answers"]
-    return Outcome(index, repeat, fold, responses, fit, predict, failure, answers, True)
+    return Outcome(index, repeat, fold, responses, fit, predict, failure, held["answers"], True)
 
 
 def _checksum(body: bytes, key: bytes = b"") -> bytes:

@@ -33,6 +33,7 @@ class Report:
     outcomes: list[Outcome]  # those that are new
     is_done: bool = True
     death: str = ""  # how its worker died
+    error: BaseException | None = None  # of a fit, to be raised once what has come back is kept
 
 
 class Pool(ABC):
@@ -71,7 +72,7 @@ class Pool(ABC):
 
     @abstractmethod
     def wait(self, seconds: float) -> list[Report]:
-        """Return what has come back; wait for it, but no longer than this. An exception of a fit is raised."""
+        """Return what has come back; wait for it, but no longer than this."""
 
     def begun(self, key: int) -> tuple[float, list[Place]]:
         """Return since when (of `time.monotonic`) a batch makes which fits; since never where that is not known."""
@@ -133,9 +134,7 @@ class FuturePool(Pool):
             return Report(key, future.result())
         except (Exception, CancelledError) as error:
             death = self.death_of(error)
-            if not death:
-                raise
-            return Report(key, [], death=death)
+            return Report(key, [], death=death, error=None if death else error)
 
     def death_of(self, error: BaseException) -> str:
         """Say how a worker died where an error means that; empty where a fit raised it."""

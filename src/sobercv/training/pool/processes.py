@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -71,8 +72,7 @@ class ProcessPool(FuturePool):
                 joblib.dump(packed, self._workers.folder / f"{self._token}.data")  # workers map it into memory
             folder = self._workers.folder
             self._journals[key] = journal = _Journal(folder / f"{self._token}-{key}.journal")
-            arguments = (str(folder), self._token, as_bytes(batch), str(journal.path))
-            future: Future[list[Outcome]] = self._workers.executor.submit(_run, *arguments)
+            future = self._workers.executor.submit(_run, str(folder), self._token, as_bytes(batch), str(journal.path))
         except BrokenProcessPool as error:  # it broke since the last batch came back
             future = Future()
             future.set_exception(error)
@@ -105,7 +105,7 @@ class ProcessPool(FuturePool):
         return reports
 
     def _report(self, key: int, future: Future[list[Outcome]]) -> Report:
-        return Report(key, self._journals.pop(key).close(), death=super()._report(key, future).death)
+        return replace(super()._report(key, future), outcomes=self._journals.pop(key).close())
 
     def begun(self, key: int) -> tuple[float, list[Place]]:
         return self._journals[key].begun
