@@ -196,8 +196,8 @@ class SurvivalTest:
         event = self._sets.event
 
         def at(beta: Array) -> Fitted:
-            eta = beta @ given if len(beta) else np.zeros(len(event))
-            eta = eta - eta.max()
+            eta = beta @ given
+            eta -= eta.max()
             risk = np.exp(eta)
             value = event @ eta - self._deaths @ np.log(np.maximum(self._risk_sums(risk), np.finfo(float).tiny))
             risk = np.maximum(risk, np.finfo(float).tiny)

@@ -161,8 +161,7 @@ class Objective:
         metrics = list(scores.metrics().values())
         asked = metrics if scores.several else metrics[0]
         self.question = Question.ask(asked, aggregate=aggregate, random_state=seed).for_target(y)
-        task = self.question.first.task
-        self.problem = Problem.build(X, y, task=task, groups=groups, sample_weight=sample_weight)
+        self.problem = Problem.build(X, y, task=self.question.first.task, groups=groups, sample_weight=sample_weight)
         if pos_label is not None:
             self.problem = self.problem.with_positive(pos_label)
         for metric in self.question.metrics:

@@ -446,6 +446,16 @@ def test_large_data_are_mapped_not_copied(monkeypatch):
     assert not path.exists()
 
 
+def test_workers_of_which_one_ends_while_they_are_looked_at_are_not_reused(tmp_path, monkeypatch):
+    """A worker removes the file that names it when it ends by itself, perhaps after it was listed."""
+    workers = object.__new__(processes._Workers)
+    workers.owner, workers.key, workers.last, workers.folder = os.getpid(), "key", [], tmp_path
+    monkeypatch.setattr(workers, "lost", lambda: False)
+    assert workers.is_as_new("key")
+    (tmp_path / "1.worker").symlink_to(tmp_path / "gone")
+    assert not workers.is_as_new("key")
+
+
 def test_idle_workers_forget_the_data(tmp_path, monkeypatch):
     """A worker that waits does not hold the data of the last search."""
     path = tmp_path / "gone"

@@ -126,8 +126,7 @@ class FuturePool(Pool):
             keys.append(self._inbox.get(timeout=max(seconds, 0.0)))
             while True:
                 keys.append(self._inbox.get_nowait())
-        done = [key for key in keys if key in self._flying]  # not what was stopped
-        return [self._report(key, self._flying.pop(key)) for key in done]
+        return [self._report(key, self._flying.pop(key)) for key in keys if key in self._flying]  # not what was stopped
 
     def _report(self, key: int, future: Future[list[Outcome]]) -> Report:
         try:

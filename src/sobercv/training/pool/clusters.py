@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from contextlib import suppress
 from time import monotonic, sleep
 from typing import Any
 
@@ -130,7 +131,9 @@ class RayPool(ClusterPool):
             raise _gone("ray", f"is gone ({type(error).__name__})") from error
 
     def _look(self) -> list[Report]:
-        nodes = self.ray.nodes() if self.ray.is_initialized() else []
+        nodes: list[Any] = []
+        with suppress(Exception):  # of several types, where the head does not answer
+            nodes = self.ray.nodes() if self.ray.is_initialized() else []
         alive = [node["Resources"] for node in nodes if node["Alive"]]
         has_room = any(node.get("CPU", 0) > 0 for node in alive)
         self._missing_since = 0.0 if has_room else self._missing_since or monotonic()

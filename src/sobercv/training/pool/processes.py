@@ -262,8 +262,10 @@ class _Workers:
         """Whether these workers would do what new ones do: with the same settings, code and nothing under way."""
         if self.owner != os.getpid() or self.key != key or wait_for(self.last, LAST_SECONDS).not_done or self.lost():
             return False
-        notes = [json.loads(path.read_text() or "{}") for path in self.folder.glob("*.worker")]
-        return all(_state(file) == state for note in notes for file, state in note.items())
+        with suppress(OSError):  # where a worker has just ended by itself
+            notes = [json.loads(path.read_text() or "{}") for path in self.folder.glob("*.worker")]
+            return all(_state(file) == state for note in notes for file, state in note.items())
+        return False
 
     def close(self) -> None:
         """End workers at once, and whatever their fits have started."""
@@ -273,9 +275,7 @@ class _Workers:
             self.executor.shutdown(wait=True, kill_workers=True)
         if self._guard is not None:
             guard.end_groups(str(self.folder))
-            assert self._guard.stdin is not None
-            self._guard.stdin.close()
-            self._guard.wait()
+            self._guard.communicate()  # closes its standard input, and waits for its end
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
