@@ -239,7 +239,7 @@ class Objective:
         n_rounds = None if trial.state == TrialState.COMPLETE else trial.user_attrs.get(ROUNDS, 0)
         ran = [Task(split, ALONE) for part in self.plan.rounds[:n_rounds] for split in part]
         here = {outcome.place: outcome for outcome in found or ()}
-        missing = next((task.split.place for task in ran if task.place not in here), None)
+        missing = next((task.split.name for task in ran if task.place not in here), None)
         if missing is not None or found is None:
             in_folder = f"in {self._folder} ({place} lacks {missing})"
             where = "in memory (another process or objective ran it)" if self._folder is None else in_folder

@@ -258,10 +258,9 @@ class ScoringPlan:
         with suppress(TypeError, ValueError):  # compiled
             if "sample_weight" in inspect.signature(called).parameters:
                 return {"sample_weight": self.sample_weight}
-        asked = scorer.scorer if isinstance(scorer, ModelScorer) else scorer
         warn(
             "W210",
-            f"The scoring {name}={asked!r} does not support sample_weight, so its scores are unweighted "
+            f"The scoring {name}={self.given[name]!r} does not support sample_weight, so its scores are unweighted "
             "although the fits are weighted. Give it an argument `sample_weight`, or choose a metric that has one.",
         )
         return {}

@@ -35,7 +35,7 @@ class Split:
     test: Array
 
     @property
-    def place(self) -> str:
+    def name(self) -> str:
         """How people call it, counted from 1."""
         return f"fold {self.fold + 1} of repeat {self.repeat + 1}"
 
@@ -122,7 +122,7 @@ def _check(plan: Plan, problem: Problem) -> None:
             absent = problem.classes.tolist()[int(np.argmin(present))]
             n_folds = sum(other.repeat == split.repeat for other in plan.splits)
             sentence = (
-                f"{split.place.capitalize()} has no sample of class {absent!r} to train on. Use fewer folds (now "
+                f"{split.name.capitalize()} has no sample of class {absent!r} to train on. Use fewer folds (now "
                 f"{n_folds}; the rarest class has {counts.min()} samples), or a stratified splitter."
             )
             if np.count_nonzero(present) <= 1:
@@ -131,7 +131,7 @@ def _check(plan: Plan, problem: Problem) -> None:
             break
     if (codes := problem.group_codes) is None:
         return
-    torn = next((split.place for split in plan.splits if np.isin(codes[split.test], codes[split.train]).any()), None)
+    torn = next((split.name for split in plan.splits if np.isin(codes[split.test], codes[split.train]).any()), None)
     if torn is not None:
         warn(
             "W301",

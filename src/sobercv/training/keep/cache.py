@@ -221,7 +221,7 @@ class OutcomeCache:
         for form, data, checksum in found:
             if isinstance(form, bytes) and isinstance(data, bytes) and checksum == self._row_checksum(key, form, data):
                 return _decoded(form, data, task)
-        what = f"the outcome of configuration {task.configuration.index} on {task.split.place} is incomplete"
+        what = f"the outcome of configuration {task.configuration.index} on {task.split.name} is incomplete"
         raise _refusal("", self.path, what)
 
     def keep(self, outcome: Outcome) -> None:
