@@ -136,6 +136,22 @@ def test_what_had_come_back_when_the_scheduler_died_is_kept():
     assert error.value.code == "E602"
 
 
+def test_a_scheduler_that_dies_while_it_is_asked_loses_nothing(monkeypatch):
+    """The client still believes in it; what comes back next says that it is gone."""
+
+    def closed(*args):
+        raise OSError("in <TCP (closed) ConnectionPool.processing>")
+
+    client = SimpleNamespace(status="running", processing=closed)
+    pool, made = DaskPool(SimpleNamespace(client=client, effective_n_jobs=lambda n: 2)), Future()
+    monkeypatch.setattr("sobercv.training.pool.clusters.COUNT_SECONDS", -1.0)
+    made.set_result(["an outcome"])
+    pool._flying = {0: made, 1: Future()}
+    pool._inbox.put(0)
+    (report,) = pool.wait(0)
+    assert report.outcomes == ["an outcome"]
+
+
 def _is_empty():
     return not work._opened
 

@@ -3,12 +3,15 @@
 import os
 import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import joblib
 import pytest
 
+from sobercv.errors import SoberError
 from sobercv.training.pool.clusters import RayPool
 
 from .mortal import mortal_search, parts, pipeline_search, speculative_race
@@ -99,6 +102,20 @@ with joblib.parallel_config("ray", n_jobs=2):
     except SoberError as error:
         print("the last node:", error.code, error)
 """
+
+
+def test_a_head_that_does_not_answer_counts_as_lost(monkeypatch):
+    """ray raises what its transport raises; the search waits a while, and then says what happened."""
+
+    def silent():
+        raise ConnectionError("failed to connect to GCS")
+
+    pool = object.__new__(RayPool)
+    pool.ray, pool._flying = SimpleNamespace(nodes=silent, is_initialized=lambda: True), {0: None}
+    pool._missing_since = time.monotonic() - 1000
+    with pytest.raises(SoberError, match="no node left") as error:
+        pool._look()
+    assert error.value.code == "E602"
 
 
 def test_nodes_that_die(tmp_path):

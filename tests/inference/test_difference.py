@@ -149,7 +149,7 @@ def search():
 
 
 def test_families_of_a_search(search):
-    found = search.families_
+    found = search.families()
     assert sorted(len(family.configurations) for family in found) == [2, 3]
     assert [f.estimate.value for f in found] == sorted((f.estimate.value for f in found), reverse=True)
     assert sum(family.share for family in found) == pytest.approx(1.0)
@@ -184,10 +184,10 @@ def test_families_of_which_nobody_finished():
     ]
     options = {"scoring": "accuracy", "n_bootstraps": 200, "random_state": 0}
     raced = sobercv.BBCSearchCV(pipeline, grid, **options).fit(X, y)
-    kinds = {f.name: f for f in raced.families_}
+    kinds = {f.name: f for f in raced.families()}
     assert len(kinds) == 2
     assert (raced.race_.status == "dropped").sum() >= 3
-    full = {f.name: f for f in sobercv.BBCSearchCV(pipeline, grid, drop=None, **options).fit(X, y).families_}
+    full = {f.name: f for f in sobercv.BBCSearchCV(pipeline, grid, drop=None, **options).fit(X, y).families()}
     for name, family in kinds.items():
         assert family.estimate.winner in family.configurations
         assert family.estimate.value == pytest.approx(full[name].estimate.value, abs=0.04)
@@ -203,7 +203,7 @@ def test_families_of_what_is_tuned_are_tuned_on_their_members(scoring, select, s
     tuned = sobercv.BBCSearchCV(
         search.estimator, search.param_grid, scoring=scoring, cv=5, select=select, n_bootstraps=100
     ).fit(X, y)
-    first, second = tuned.families_
+    first, second = tuned.families()
     assert first.estimate.value > second.estimate.value
     for family in (first, second):
         table = tuned.predictions_.take_configurations(family.configurations)
@@ -283,11 +283,7 @@ def test_a_search_tells_whether_tuning_was_worth_it():
     found = search.gain_over()
     assert found.first.value == search.estimate_.value
     assert found.second.winner == 0
-    assert search.gain_over({"C": 0.01}).second.winner == 1
-    with pytest.raises(SoberError, match="must be the parameters of one configuration; 0 have"):
-        search.gain_over({"C": 5.0})
-    either = sobercv.BBCSearchCV(search.estimator, [{"C": [0.1]}, {"class_weight": [None]}], cv=3, drop=None)
-    assert either.fit(X, y).gain_over({"class_weight": None}).second.winner == 1  # the first one has no such parameter
+    assert search.gain_over(1).second.winner == 1
 
 
 def test_fold_scores_tell_it_too():

@@ -121,7 +121,7 @@ def test_html_shows_the_winner():
 
 @pytest.mark.parametrize("scoring", ["accuracy", lambda model, X, y: model.score(X, y)], ids=["metric", "scorer"])
 def test_showing_a_search_draws_nothing(monkeypatch, scoring):
-    """scikit-learn looks at every attribute that is listed; `families_` are a bootstrap, or refused by folds."""
+    """scikit-learn looks at every attribute that is listed; families are another bootstrap, or refused by folds."""
     fitted = search(scoring=scoring).fit(X, Y)
     monkeypatch.setattr("sobercv.search.fitted.families", None)  # cannot be called
     assert {"predict", "estimate_", "gain_over", "families"} <= set(dir(fitted))

@@ -1,8 +1,11 @@
 """The queue: speculative fits, deaths and retries change neither results nor drops nor counts."""
 
 import os
+import sqlite3
 import threading
 import time
+from concurrent.futures import Future
+from contextlib import closing
 from pathlib import Path
 
 import joblib
@@ -95,6 +98,39 @@ def test_speculative_fits_change_nothing(n_speculative):
     pool = Eager(n_speculative)
     same(run(SerialPool()), run(pool))
     assert (pool.n_speculative > 0) == (n_speculative > 0)
+
+
+class Unlucky(SerialPool):
+    """A pool whose first batch comes back with an outcome and with the error of another fit."""
+
+    def wait(self, seconds):
+        key, outcomes = next(iter(self._flying.items()))
+        return [Report(key, [next(outcomes)], error=ValueError("no luck"))]
+
+    def stop(self):
+        """Return what had come back from the others."""
+        found = [Report(key, list(outcomes)) for key, outcomes in self._flying.items()]
+        super().stop()
+        return found
+
+
+def test_what_came_back_beside_an_error_is_kept(tmp_path):
+    with pytest.raises(ValueError, match="no luck"):
+        run(Unlucky(), raise_errors=True, path=tmp_path / "store")
+    with closing(sqlite3.connect(tmp_path / "store")) as file:
+        assert file.execute("SELECT count(*) FROM outcomes").fetchone() == (4,)  # all of the first round
+
+
+def test_an_error_does_not_hide_what_came_with_it():
+    pool, futures = ThreadPool(2), (Future(), Future())
+    futures[0].set_exception(ValueError("no luck"))
+    futures[1].set_result(["an outcome"])
+    for key, future in enumerate(futures):
+        pool._flying[key] = future
+        pool._inbox.put(key)
+    failed, made = pool.wait(0)
+    assert (failed.outcomes, str(failed.error)) == ([], "no luck")
+    assert (made.outcomes, made.error) == (["an outcome"], None)
 
 
 class Killed(Exception):

@@ -69,12 +69,11 @@ def efficient_score(U: Array, V: Array, cross: Array, information: Array) -> Arr
 Fitted = tuple[float, Array, Array, Any]
 
 
-def newton(start: Array, at: Callable[[Array], Fitted]) -> tuple[Array, Any]:
+def newton(beta: Array, at: Callable[[Array], Fitted]) -> tuple[Array, Any]:
     """Fit a null model by Newton's method, with steps that are halved until the likelihood does not fall.
 
     `at` takes coefficients of any shape. Returns the information and what the fitted model predicts.
     """
-    beta = start
     value, gradient, information, predicted = at(beta)
     for _ in range(50):
         step = np.linalg.solve(information, gradient.ravel()).reshape(beta.shape)
@@ -197,8 +196,8 @@ class SurvivalTest:
         event = self._sets.event
 
         def at(beta: Array) -> Fitted:
-            eta = beta @ given if len(beta) else np.zeros(len(event))
-            eta = eta - eta.max()
+            eta = beta @ given
+            eta -= eta.max()
             risk = np.exp(eta)
             value = event @ eta - self._deaths @ np.log(np.maximum(self._risk_sums(risk), np.finfo(float).tiny))
             risk = np.maximum(risk, np.finfo(float).tiny)

@@ -172,11 +172,10 @@ class Forests:
         def vote(tree_seeds: Array, votes: Array) -> int:
             drawn = [self._resample(each, len(train), plain.bootstrap) for each in tree_seeds.tolist()]
             counts, states = map(np.array, zip(*drawn, strict=True))
-            grown: int = tree_kernels.vote(
+            return tree_kernels.vote(
                 columns, _same_value(), codes, counts, states, limits, float(plain.min_impurity_decrease), new, votes,
                 nodes, chances,
             )  # fmt: skip
-            return grown
 
         def is_same(theirs: Any, said: Array, index: int) -> bool:
             """Whether the only tree of scikit-learn's forest is the one grown here, to the last bit."""

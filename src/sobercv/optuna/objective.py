@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import isclass
+from operator import attrgetter
 from typing import Any
 from uuid import uuid4
 
@@ -20,9 +21,7 @@ import numpy as np
 import optuna
 from optuna.samplers import BruteForceSampler, GridSampler, QMCSampler, RandomSampler
 from optuna.trial import FixedTrial, FrozenTrial, Trial, TrialState
-from sklearn import get_config
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 
 from .. import seeds
 from ..containers import Array, check_level
@@ -36,6 +35,7 @@ from ..search.design import Options, drop_rule
 from ..search.results import predictions_of, trained
 from ..search.scoring import ScoringPlan, wanted_of
 from ..training import Configuration, Experiment, MemoryStore, OutcomeCache, Plan, Problem, make_pool
+from ..training.fit.problem import weight_name_for
 from ..training.fit.task import Outcome, Task
 from ..training.keep.fingerprint import digest
 from ..training.race import race
@@ -161,15 +161,15 @@ class Objective:
         metrics = list(scores.metrics().values())
         asked = metrics if scores.several else metrics[0]
         self.question = Question.ask(asked, aggregate=aggregate, random_state=seed).for_target(y)
-        task = self.question.first.task
-        self.problem = Problem.build(X, y, task=task, groups=groups, sample_weight=sample_weight)
-        self.problem = self.problem.with_positive(pos_label)
+        self.problem = Problem.build(X, y, task=self.question.first.task, groups=groups, sample_weight=sample_weight)
+        if pos_label is not None:
+            self.problem = self.problem.with_positive(pos_label)
         for metric in self.question.metrics:
             metric.check_target(self.problem.target)
         plan = Plan.build(self.problem, cv, n_repeats, seed)
-        self.proposing = rows_that_propose(plan, propose_from)
+        self._share = check_level(propose_from, "propose_from", usual=0.5, may_be_one=True)
+        self.proposing = rows_that_propose(plan, self._share)
         self.plan = proposing_first(plan, self.proposing)
-        self._leaders, self._data = digest(self.proposing)[:16], digest(self.problem.X, self.problem.y)[:16]
         if store is not None and not isinstance(store, (str, os.PathLike)):
             raise SoberError("E123", f'`store` must be the path of a folder or None; got {store!r}. Write "trials".')
         self._folder: Any = store
@@ -187,8 +187,7 @@ class Objective:
     def __call__(self, trial: Trial) -> float:
         """Run the folds of a trial, report after each, prune or return the score."""
         check_study(trial.study)
-        told = {"by_scores": learns_from_scores(trial.study), "from": self._leaders, "data": self._data}
-        trial.set_user_attr(PROPOSED, told)
+        trial.set_user_attr(PROPOSED, {"by_scores": learns_from_scores(trial.study), "from": self._share})
         experiment, rival = self._experiment(trial), self._rival(trial.study)
         recorder = Recorder(self.problem, self.plan)
         rule = drop_rule(self._drop, self._leading(recorder.nothing_yet()), self.question)
@@ -219,10 +218,9 @@ class Objective:
     def _experiment(self, trial: Any) -> Experiment:
         """Return what a trial runs."""
         estimator = model_of(self.make, trial)
-        problem, weight = self.problem, self.problem.sample_weight
-        if weight is not None and isinstance(estimator, Pipeline) and not get_config()["enable_metadata_routing"]:
-            last = f"{estimator.steps[-1][0]}__sample_weight"  # as in a search
-            problem = replace(problem, fit_params={last: weight}, weighted_fit=False)
+        name, problem = weight_name_for(estimator), self.problem
+        if problem.sample_weight is not None and problem.weight_name != name:
+            problem = replace(problem, weight_name=name)
         # `optimize(catch=)` decides about errors
         return Experiment(problem, estimator, wanted_of(self.question), raise_errors=True)
 
@@ -241,14 +239,13 @@ class Objective:
         n_rounds = None if trial.state == TrialState.COMPLETE else trial.user_attrs.get(ROUNDS, 0)
         ran = [Task(split, ALONE) for part in self.plan.rounds[:n_rounds] for split in part]
         here = {outcome.place: outcome for outcome in found or ()}
-        missing = next((task.split.place for task in ran if task.place not in here), None)
+        missing = next((task.split.name for task in ran if task.place not in here), None)
         if missing is not None or found is None:
-            where = "in memory" if self._folder is None else f"in {os.fspath(self._folder)}"
-            lost = "another process or objective ran it" if self._folder is None else place
+            in_folder = f"in {self._folder} ({place} lacks {missing})"
+            where = "in memory (another process or objective ran it)" if self._folder is None else in_folder
             raise SoberError(
                 "E505",
-                f"The predictions of trial {trial.number} are not {where} "
-                f"({lost if found is None else f'{place} lacks {missing}'}). Give every process the same folder, "
+                f"The predictions of trial {trial.number} are not {where}. Give every process the same folder, "
                 'store="trials", and keep it as long as the study.',
             )
         return [here[task.place] for task in ran]
@@ -272,7 +269,7 @@ class Objective:
         if self._drop is None or not done:
             return None
         store = MemoryStore(self.problem, self.plan, 1)
-        for outcome in self._outcomes(max(done, key=lambda t: -np.inf if t.value is None else t.value)):
+        for outcome in self._outcomes(max(done, key=attrgetter("value"))):
             store.record(outcome)
         return store.predictions()
 
@@ -312,13 +309,7 @@ class Objective:
         trials, all_propose = study.get_trials(deepcopy=False), bool(self.proposing.all())
         ended = [t for t in trials if t.state in (TrialState.COMPLETE, TrialState.PRUNED)]
         own = [t for t in ended if PLACE in t.user_attrs]
-        other = next((t for t in own if t.user_attrs[PROPOSED]["from"] != self._leaders), None)
-        if other is not None and other.user_attrs[PROPOSED].get("data", self._data) != self._data:
-            raise SoberError(
-                "E502",
-                f"Trial {other.number} was run on other data (X or y). Pass the data of the study to the objective, or "
-                "start a new study.",
-            )
+        other = next((t for t in own if t.user_attrs[PROPOSED]["from"] != self._share), None)
         if other is not None:  # no sample is left to judge it
             raise SoberError(
                 "E114",
@@ -423,9 +414,8 @@ def learns_from_scores(study: optuna.Study) -> bool:
     return not isinstance(study.sampler, _BLIND)
 
 
-def rows_that_propose(plan: Plan, share: Any) -> Array:
+def rows_that_propose(plan: Plan, share: float) -> Array:
     """Return the samples whose scores lead the sampler, bool [N]: a share of the folds of the first repeat."""
-    share = check_level(share, "propose_from", usual=0.5, may_be_one=True)
     if share == 1.0:
         return np.ones(plan.n_samples, bool)
     first = [i for i, split in enumerate(plan.splits) if split.repeat == 0]

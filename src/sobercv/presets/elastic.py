@@ -10,14 +10,12 @@ plus `alpha` times the penalty, so that one value means the same for all sample 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -26,6 +24,7 @@ from ..containers import Array, weights_of
 from ..errors import SoberError
 from ..feature_selection.independence import RiskSets
 from ..targets import Target, classes_of, survival_of, task_name
+from .sklearn_models import silent_at_cap
 
 _LEAST_WEIGHT = 1e-5  # as in glmnet: no sample is ever certain
 
@@ -40,9 +39,8 @@ class _Logistic:
 
     def __call__(self, eta: Array) -> tuple[float, Array, Array]:
         p = expit(eta)
-        w = self.weight
-        loss = float((w * np.logaddexp(0, eta)).sum() - (w * self.positive) @ eta)
-        return loss, w * (self.positive - p), w * (p * (1 - p))
+        loss = float((self.weight * np.logaddexp(0, eta)).sum() - (self.weight * self.positive) @ eta)
+        return loss, self.weight * (self.positive - p), self.weight * (p * (1 - p))
 
 
 class _Cox:
@@ -56,8 +54,7 @@ class _Cox:
 
     def __call__(self, eta: Array) -> tuple[float, Array, Array]:
         order, event, deaths = self.sets.order, self.sets.event, self.sets.deaths
-        eta = eta[order]
-        eta = eta - eta.max()
+        eta = eta[order] - eta.max()
         risk = self.weight * np.exp(eta)
         at_risk = np.maximum(self.sets.at_risk(risk), 1e-100)  # its square must not underflow
         loss = float(deaths @ np.log(at_risk) - event @ eta)
@@ -79,8 +76,7 @@ def _fit(net: _ElasticNet, X: Any, loss: _Logistic | _Cox) -> tuple[Array, float
 
     value, gradient, curvature = loss(np.full(X.shape[0], intercept))
     null, current, step = max(value, np.finfo(float).tiny), penalised(value, coef), 0
-    # Without a word where the inner fit stops: the next step goes on from there.
-    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+    with silent_at_cap():  # where the inner fit stops, the next step goes on
         while step < net.max_iter:
             step += 1
             weights = np.maximum(curvature, _LEAST_WEIGHT)
@@ -242,7 +238,5 @@ class Breslow:
 
     def curves(self, log_risk: Array) -> Array:
         """Return the curve of each row [n]."""
-        found = np.empty(len(log_risk), dtype=object)
-        for i, one in enumerate(np.exp(log_risk - self._shift)):
-            found[i] = SurvivalCurve(self.times, np.exp(-self.hazard * one))
-        return found
+        risks = np.exp(log_risk - self._shift)
+        return np.array([SurvivalCurve(self.times, np.exp(-self.hazard * risk)) for risk in risks], dtype=object)

@@ -5,36 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import validate_data
 from sksurv.ensemble import RandomSurvivalForest
 from sksurv.svm import FastKernelSurvivalSVM, FastSurvivalSVM
 
-from ..containers import Array
 from ..targets import survival_of
-from .elastic import Breslow
+from .elastic import Breslow, ElasticNetCox
 from .sklearn_models import RootForest, silent_at_cap
 
 
-class NoRisk(BaseEstimator):  # type: ignore[misc]
-    """The baseline: the same risk for every row."""
+class NoRisk(ElasticNetCox):
+    """The baseline: the same risk for every row, as of a net whose penalty leaves nothing."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NoRisk:
         """Learn when events happen, and nothing of whom."""
-        self.n_features_in_ = X.shape[1]
+        self.coef_ = np.zeros(validate_data(self, X).shape[1])
         records = survival_of(y)
         weight = np.ones(len(records)) if sample_weight is None else np.asarray(sample_weight, np.float64)
         self.baseline_ = Breslow(np.zeros(len(records)), records["event"], records["time"], weight)
         return self
-
-    def predict(self, X: Any) -> Array:
-        """Return zeros."""
-        check_is_fitted(self)
-        return np.zeros(X.shape[0])
-
-    def predict_survival_function(self, X: Any) -> Array:
-        """Return the same survival curve for every row."""
-        return self.baseline_.curves(self.predict(X))
 
 
 class LinearSurvivalSVM(FastSurvivalSVM):  # type: ignore[misc]

@@ -34,11 +34,8 @@ def search_space(
     Families stand in one order for all tasks: a configuration's index is its place in it. `probabilities` tells whether
     every model must return them.
     """
-    if task == "survival":
-        parts = _times(level, seed, probabilities)
-    else:
-        parts = _classes_or_numbers(level, task, cleaned.shape[0], seed, probabilities)
-    baseline, linear, net, others, forest, boosting = parts
+    parts = _times if task == "survival" else _classes_or_numbers
+    baseline, linear, net, others, forest, boosting = parts(level, task, cleaned.shape[0], seed, probabilities)
     families = [linear]
     for ratio in level.l1_ratios:
         path = penalty_path(cleaned, y, task, ratio)
@@ -89,7 +86,7 @@ def _classes_or_numbers(level: Level, task: str, n_rows: int, seed: int, probabi
     return baseline, linear, net, others, forest, boosted
 
 
-def _times(level: Level, seed: int, probabilities: bool) -> Parts:
+def _times(level: Level, task: str, n_rows: int, seed: int, probabilities: bool) -> Parts:
     try:
         from sksurv.ensemble import GradientBoostingSurvivalAnalysis
 

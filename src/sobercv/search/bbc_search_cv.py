@@ -343,8 +343,6 @@ class BBCSearchCV(Search):
         Seconds of the final fit.
     judge_time_ : float
         Seconds of the bootstrap.
-    families_ : list of Family
-        For each kind of model the honest score of its best, and the difference to the winner; see `families`.
     seed_ : int
         The root seed of the run; passed as `random_state` it repeats the run.
     n_features_in_ : int

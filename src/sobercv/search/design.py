@@ -123,8 +123,7 @@ def drop_rule(drop: Any, nothing_yet: Predictions, question: Question, can_drop:
         rule = PredictiveDrop() if drop == "auto" and question.select is best else BootstrapDrop()
     if hasattr(rule, "check"):
         rule.check(nothing_yet, question)
-    fresh: DropRule | None = rule.for_race() if hasattr(rule, "for_race") else rule
-    return fresh
+    return rule.for_race() if hasattr(rule, "for_race") else rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +155,10 @@ def design(options: Options, X: Any, y: Any, metadata: Mapping[str, Any], seed: 
         groups=routed.groups,
         sample_weight=scoring.sample_weight,
         fit_params=routed.fit_params,
-        weighted_fit=routed.weighted_fit,
-    ).with_positive(options.pos_label)
+        weight_name=routed.weight_name,
+    )
+    if options.pos_label is not None:
+        problem = problem.with_positive(options.pos_label)
     plan = Plan.build(problem, options.cv, options.n_repeats, seed, routed.split_params)
     functions = [
         name

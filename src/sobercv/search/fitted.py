@@ -5,7 +5,6 @@ It predicts and scores with its winner, and reports with the honest score first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -20,7 +19,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..containers import Array, frame_of
-from ..errors import SoberError
 from ..inference import Question
 from ..inference.bootstrap import corrected
 from ..inference.difference import Difference, Family, families
@@ -134,8 +132,7 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
                 "supported if enable_metadata_routing=True (sklearn.set_config). Only sample_weight works without it."
             )
         scorer = self.scorer_[first] if isinstance(self.scorer_, dict) else self.scorer_
-        found: dict[str, float] = scorer.by_name(best, X, y, **given)
-        return found[first]
+        return scorer.by_name(best, X, y, **given)[first]
 
     @property
     def classes_(self) -> Array:
@@ -175,11 +172,6 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         order = np.argsort(table[rank], kind="stable")
         return frame_of({"configuration": order, **{name: values[order] for name, values in table.items()}})
 
-    @property
-    def families_(self) -> list[Family]:
-        """For each kind of model the corrected score of its best, and the difference to the winner; the best first."""
-        return self.families()
-
     def families(self, by: Any = None) -> list[Family]:
         """Compare groups of configurations, to see whether the simple kind of model is as good as the winner.
 
@@ -203,7 +195,7 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         check_is_fitted(self, "estimate_")
         return families(self.predictions_, self.question_, labels_of(self, by))
 
-    def gain_over(self, first: Any = 0) -> Difference:
+    def gain_over(self, first: int = 0) -> Difference:
         """Tell whether tuning was worth it: the winner against the first configuration, or another one.
 
         Both are judged on the same draws by the metric that selects, and the winner is corrected for having been
@@ -211,8 +203,8 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
 
         Parameters
         ----------
-        first : int or dict, default=0
-            The configuration to compare with: its index in `cv_results_`, or its parameters.
+        first : int, default=0
+            The configuration to compare with: its index in `cv_results_`.
 
         Returns
         -------
@@ -220,14 +212,6 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
             `print(search.gain_over().sentence())` says it in words.
         """
         check_is_fitted(self, "estimate_")
-        if isinstance(first, Mapping):
-            listed = self.cv_results_["params"]
-            same = [i for i, params in enumerate(listed) if first.items() <= params.items()]
-            if len(same) != 1:
-                raise SoberError(
-                    "E122", f"`first` must be the parameters of one configuration; {len(same)} have {dict(first)!r}."
-                )
-            first = same[0]
         estimate = estimate_of(self)
         if estimate.judge_alone is None:  # a pickled estimate leaves its predictions behind; the search has them
             results, scores = self.cv_results_, dict[str, Array]()
@@ -246,11 +230,6 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
 
         check_is_fitted(self, "estimate_")
         return Plots(self)
-
-    def __dir__(self) -> list[str]:
-        # scikit-learn asks for the value of all that is listed, to complete names and to show a search in a notebook;
-        # families are another bootstrap, and refused where only models were scored.
-        return [name for name in object.__dir__(self) if name != "families_" and hasattr(self, name)]
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         own: str = super().__repr__(N_CHAR_MAX)

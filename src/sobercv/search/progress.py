@@ -32,10 +32,10 @@ class Lines:
         Default: standard output.
     """
 
+    n_configurations = n_splits = round = n_rounds = n_alive = n_dropped = n_failed = n_fits = n_saved = 0
+
     def __init__(self, file: TextIO | None = None) -> None:
         self.file = file
-        self.n_configurations = self.n_splits = self.round = self.n_rounds = 0
-        self.n_alive = self.n_dropped = self.n_failed = self.n_fits = self.n_saved = 0
 
     def __call__(self, event: Event) -> None:
         """Count an event, and show what changed."""

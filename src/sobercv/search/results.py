@@ -105,8 +105,7 @@ def winner_predictions(store: MemoryStore, predictions: Predictions, winner: int
 
 def estimate_of(search: Any) -> Estimate:
     """Return the estimate of a fitted search by the metric that selects."""
-    estimate: Estimate = search.estimate_[search.question_.first.name] if search.multimetric_ else search.estimate_
-    return estimate
+    return search.estimate_[search.question_.first.name] if search.multimetric_ else search.estimate_
 
 
 def cv_results(

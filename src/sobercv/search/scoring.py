@@ -19,7 +19,6 @@ import numpy as np
 from sklearn import get_config
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
-from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
 from ..containers import Array
@@ -30,9 +29,9 @@ from ..metrics.by_name import needs_model, unwrap
 from ..predictions import Predictions
 from ..responses import RESPONSES
 from ..targets import Target, TaskName
-from ..training import MemoryStore, Problem, infer_task
+from ..training import MemoryStore, Problem, Split, infer_task
+from ..training.fit.problem import take, weight_name_for
 from ..training.fit.response import NOTHING, Wanted, responses_of
-from ..training.fit.task import Rows
 
 DEFAULTS: dict[TaskName, str] = {"classification": "accuracy", "regression": "r2", "survival": "concordance_index"}
 #: Models of scikit-learn whose `score` accepts X=None as well, and is the usual one otherwise.
@@ -48,7 +47,7 @@ class Routed:
     groups: Any = None  #: [N] or None, for folds and bootstrap
     sample_weight: Any = None  #: [N] or None, for all metrics, without metadata routing
     fit_params: dict[str, Any] = field(default_factory=dict)  #: for the estimator's `fit`
-    weighted_fit: bool = True  #: whether `sample_weight` goes to the estimator's `fit` as well
+    weight_name: str | None = None  #: as what `sample_weight` goes to the estimator's `fit` as well
     split_params: dict[str, Any] | None = None  #: for the splitter's `split`; None where it requested nothing
     score_params: list[dict[str, Any]] | None = None  #: what each scorer requested, in order; None without routing
 
@@ -58,11 +57,7 @@ class Routed:
         given = {name: value for name, value in metadata.items() if value is not None or name != "sample_weight"}
         groups = given.pop("groups", None)
         if not get_config()["enable_metadata_routing"]:
-            weight = given.pop("sample_weight", None)
-            if weight is None or not isinstance(search.estimator, Pipeline):
-                return cls(groups, weight, given)
-            last = f"{search.estimator.steps[-1][0]}__sample_weight"
-            return cls(groups, weight, {last: weight, **given}, weighted_fit=False)
+            return cls(groups, given.pop("sample_weight", None), given, weight_name_for(search.estimator))
         takes_groups = hasattr(search.cv, "split") and get_routing_for_object(search.cv).consumes("split", ["groups"])
         if groups is not None and takes_groups:
             given["groups"] = groups  # all else that is done with groups needs no request
@@ -71,7 +66,7 @@ class Routed:
         groups = (split_params or {}).get("groups") if groups is None else groups
         score_params = [dict(routed[f"scorer{i}"].score) for i in range(len(listed(search.scoring)))]
         # What `fit` receives, weights included, is what was requested, perhaps under another name.
-        return cls(groups, None, dict(routed.estimator.fit), False, split_params, score_params)
+        return cls(groups, None, dict(routed.estimator.fit), None, split_params, score_params)
 
 
 # ---- scorers of models -----------------------------------------------------------------------------------------------
@@ -134,15 +129,16 @@ class ModelScores:
     params: Mapping[str, Mapping[str, Any]]  #: what each scorer receives beside X and y, for all rows
     on_training: tuple[ModelScorer, ...]  #: called on the training rows; their names are preceded by `TRAINING`
 
-    def __call__(self, fitted: Any, test: Callable[[], Rows], train: Callable[[], Rows]) -> dict[str, float]:
+    def __call__(self, fitted: Any, problem: Problem, split: Split, columns: Array | None) -> dict[str, float]:
         """Return the numbers of all scorers by name."""
         found: dict[str, float] = {}
-        for scorers, take, prefix in ((self.scorers, test, ""), (self.on_training, train, TRAINING)):
+        for scorers, rows, prefix in ((self.scorers, split.test, ""), (self.on_training, split.train, TRAINING)):
             if not scorers:  # taking rows copies them
                 continue
-            rows = take()
+            # Taken afresh: estimators with copy=False write into what they are given.
+            X, y = take(problem.X, rows, columns), take(problem.y, rows)
             for scorer in scorers:
-                answer = scorer.by_name(fitted, rows.X, rows.y, **rows.cut(self.params[scorer.name]))
+                answer = scorer.by_name(fitted, X, y, **problem.cut(self.params[scorer.name], rows))
                 if not self.alone and list(answer) != [scorer.name]:
                     raise SoberError(
                         "E117", f"The scorer {scorer.name} is one of several, so it must return a single number."
@@ -262,10 +258,9 @@ class ScoringPlan:
         with suppress(TypeError, ValueError):  # compiled
             if "sample_weight" in inspect.signature(called).parameters:
                 return {"sample_weight": self.sample_weight}
-        asked = scorer.scorer if isinstance(scorer, ModelScorer) else scorer
         warn(
             "W210",
-            f"The scoring {name}={asked!r} does not support sample_weight, so its scores are unweighted "
+            f"The scoring {name}={self.given[name]!r} does not support sample_weight, so its scores are unweighted "
             "although the fits are weighted. Give it an argument `sample_weight`, or choose a metric that has one.",
         )
         return {}

@@ -55,6 +55,7 @@ class FitQueue:
         self._alone: int | None = None  # the key of the suspect that is being tried
         self._given_up: set[int] = set()  # configurations that kill their worker
         self._due: set[Place] = set()
+        self._error: BaseException | None = None  # of a fit, where errors are to be raised
         self._seconds: dict[int, float] = {}  # of the latest fit of each configuration
         # Speculative fits whose round has not come; at the end, of configurations that were dropped in the meantime.
         self.held: dict[Place, Outcome] = {}
@@ -93,6 +94,9 @@ class FitQueue:
                 outcomes += self._end_late(self.pool.fit_timeout)
             if outcomes:
                 yield outcomes
+            if self._error is not None:
+                yield from self.rest()
+                raise self._error
 
     def rest(self) -> Iterator[list[Outcome]]:
         """Where a round was broken off, end what is under way; iterate over what had come back until then."""
@@ -159,7 +163,8 @@ class FitQueue:
             was_alone = report.key == self._alone
             if was_alone:
                 self._alone = None
-            if left := self._still_due(batch):
+            self._error = self._error or report.error
+            if report.error is None and (left := self._still_due(batch)):
                 outcomes += self._try_again(left, was_alone)
         return outcomes
 

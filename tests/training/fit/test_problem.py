@@ -91,7 +91,7 @@ def test_fit_arguments_are_cut_where_they_have_one_entry_a_sample():
     assert cut["flag"] is True
     assert cut["frame"].tolist() == [4, 0, 3]
     assert cut["sample_weight"].tolist() == [5, 1, 4]
-    unweighted = Problem.build(GRID, np.arange(6), task="regression", sample_weight=np.ones(6), weighted_fit=False)
+    unweighted = Problem.build(GRID, np.arange(6), task="regression", sample_weight=np.ones(6), weight_name=None)
     assert unweighted.fit_arguments(ROWS) == {}
     assert not unweighted.fit_arguments(np.arange(1))
 

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from sobercv.errors import SoberError
-from sobercv.training import Configuration, expand
+from sobercv.training import expand
 
 PIPE = Pipeline([("scale", StandardScaler()), ("model", LogisticRegression())])
 
@@ -54,10 +54,6 @@ def test_estimators_that_set_more_than_they_list_are_believed():
             return super().set_params(**params)
 
     assert len(expand({"extra": [1, 2]}, estimator=Open())) == 2
-
-
-def test_repr():
-    assert repr(Configuration(3, {"C": 1})) == "Configuration(3, {'C': 1})"
 
 
 @pytest.mark.parametrize(

@@ -387,6 +387,15 @@ def test_a_compiled_module_counts_by_its_bytes(load, tmp_path, monkeypatch):
     assert texts[0] != texts[1]
 
 
+def test_a_module_that_cannot_be_parsed_counts_by_its_bytes(load):
+    """Code for another Python, say, whose import is tried and given up."""
+    source = cls(before="try:\n    import beside\nexcept SyntaxError:\n    pass\n")
+    first, second, again = (
+        digest(load(source, beside=text).Picker()) for text in ("print 1\n", "print 2\n", "print 1\n")
+    )
+    assert first == again != second
+
+
 def test_an_installed_package_without_a_version_counts_by_its_files(tmp_path):
     site = tmp_path / "site-packages"
     (site / "rented").mkdir(parents=True)

@@ -14,12 +14,12 @@ X = rng.normal(size=(N, 2))
 Y = np.repeat([0, 1, 2], 10)
 
 
-def filled(cv=3, failing=(), dtype=np.float64, order=None):
+def filled(cv=3, failing=(), order=None):
     problem = Problem.build(
         X, Y, estimator=LogisticRegression(), groups=np.arange(N), sample_weight=np.arange(1.0, N + 1)
     )
     plan = Plan.build(problem, cv)
-    store = MemoryStore(problem, plan, C, dtype)
+    store = MemoryStore(problem, plan, C)
     truth = np.random.default_rng(1).dirichlet(np.ones(3), size=(N, C, plan.n_repeats))
     outcomes = []
     for split in plan.splits:
@@ -88,13 +88,6 @@ def test_hold_outs():
     assert table.seen.sum(axis=0).tolist() == [9, 9, 9]
     got = np.moveaxis(table.responses["predict_proba"], 2, 1)[table.seen]
     np.testing.assert_array_equal(got, np.moveaxis(truth, 2, 1)[table.seen])
-
-
-def test_float32_halves_the_memory_of_what_is_not_a_label():
-    store, truth = filled(dtype=np.float32)
-    assert store.predictions().responses["predict_proba"].dtype == np.float32
-    assert store.predictions().responses["predict"].dtype == np.int8
-    np.testing.assert_allclose(store.predictions().responses["predict_proba"], truth, atol=1e-7)
 
 
 @pytest.mark.parametrize(

@@ -427,15 +427,9 @@ def test_no_more_workers_than_fits(tmp_path, monkeypatch):
 def test_large_data_are_mapped_not_copied(monkeypatch):
     """Workers map one file; it is gone after the search."""
     sent, shared = [], []
-    plain, share = processes.as_bytes, processes._Workers.share
+    plain, dump = processes.as_bytes, joblib.dump
     monkeypatch.setattr(processes, "as_bytes", lambda thing: sent.append(plain(thing)) or sent[-1])
-    monkeypatch.setattr(
-        processes._Workers,
-        "share",
-        lambda self, token, packed: (
-            shared.append((self.folder / f"{token}.data", packed)) or share(self, token, packed)
-        ),
-    )
+    monkeypatch.setattr(joblib, "dump", lambda packed, path: shared.append((path, packed)) or dump(packed, path))
     problem = Problem.build(np.tile(X, (4000, 1)), np.tile(Y, 4000), task="classification")
     plan, configurations = Plan.build(problem, 3), expand({"column": [0, 1, 2], "how": ["mapped"]})
     tables = []
@@ -450,6 +444,16 @@ def test_large_data_are_mapped_not_copied(monkeypatch):
     assert sum(part.nbytes for part in large) >= problem.X.nbytes
     assert max(map(len, sent)) < 10 * problem.n_samples  # splits, and no data
     assert not path.exists()
+
+
+def test_workers_of_which_one_ends_while_they_are_looked_at_are_not_reused(tmp_path, monkeypatch):
+    """A worker removes the file that names it when it ends by itself, perhaps after it was listed."""
+    workers = object.__new__(processes._Workers)
+    workers.owner, workers.key, workers.last, workers.folder = os.getpid(), "key", [], tmp_path
+    monkeypatch.setattr(workers, "lost", lambda: False)
+    assert workers.is_as_new("key")
+    (tmp_path / "1.worker").symlink_to(tmp_path / "gone")
+    assert not workers.is_as_new("key")
 
 
 def test_idle_workers_forget_the_data(tmp_path, monkeypatch):

@@ -35,7 +35,7 @@ class Split:
     test: Array
 
     @property
-    def place(self) -> str:
+    def name(self) -> str:
         """How people call it, counted from 1."""
         return f"fold {self.fold + 1} of repeat {self.repeat + 1}"
 
@@ -98,8 +98,7 @@ def _repeats(pairs: list[Pair], n: int) -> list[list[Pair]]:
     ShuffleSplit, and each split is a repeat.
     """
     ever = np.zeros(n, bool)
-    for _, test in pairs:
-        ever[test] = True
+    ever[np.concatenate([test for _, test in pairs])] = True
     repeats: list[list[Pair]] = []
     covered = ever.copy()
     for train, test in pairs:
@@ -123,7 +122,7 @@ def _check(plan: Plan, problem: Problem) -> None:
             absent = problem.classes.tolist()[int(np.argmin(present))]
             n_folds = sum(other.repeat == split.repeat for other in plan.splits)
             sentence = (
-                f"{split.place.capitalize()} has no sample of class {absent!r} to train on. Use fewer folds (now "
+                f"{split.name.capitalize()} has no sample of class {absent!r} to train on. Use fewer folds (now "
                 f"{n_folds}; the rarest class has {counts.min()} samples), or a stratified splitter."
             )
             if np.count_nonzero(present) <= 1:
@@ -132,7 +131,7 @@ def _check(plan: Plan, problem: Problem) -> None:
             break
     if (codes := problem.group_codes) is None:
         return
-    torn = next((split.place for split in plan.splits if np.isin(codes[split.test], codes[split.train]).any()), None)
+    torn = next((split.name for split in plan.splits if np.isin(codes[split.test], codes[split.train]).any()), None)
     if torn is not None:
         warn(
             "W301",
@@ -193,13 +192,11 @@ def _by_number(problem: Problem, n_folds: int, n_repeats: int, seed: int) -> lis
     kinds = (KFold, GroupKFold) if strata is None else (StratifiedKFold, StratifiedGroupKFold)
     kind, pairs = kinds[groups is not None], list[Pair]()
     for repeat in range(n_repeats):
-        codes, options = groups, {}
-        if repeat == 0:
-            pass  # unshuffled, as scikit-learn's, so that results can be compared split by split
-        elif groups is not None and strata is not None:
+        codes, options = groups, {}  # the first as scikit-learn's, unshuffled, to be compared split by split
+        if repeat > 0 and groups is not None and strata is not None:
             # StratifiedGroupKFold before 1.8 mixes up the groups' counts when it shuffles, so renumber the groups.
             codes = seeds.generator(seed, "plan", repeat).permutation(int(groups.max()) + 1)[groups]
-        else:
+        elif repeat > 0:
             options = {"shuffle": True, "random_state": seeds.integer(seed, "plan", repeat)}
         try:
             with warnings.catch_warnings():

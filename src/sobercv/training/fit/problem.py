@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import is_classifier, is_regressor
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags, indexable
 
 from ...containers import Array, codes_of, weights_of
@@ -24,9 +26,9 @@ class Problem:
     target: Target  # `y`, read: the task, the encoded values, the classes
     groups: Any = None  # as given, for splitters
     group_codes: Array | None = None  # numbered
-    sample_weight: Array | None = None  # travels with the predictions; also goes to `fit` if `weighted_fit`
+    sample_weight: Array | None = None  # travels with the predictions; also goes to `fit`, as `weight_name`
     fit_params: Mapping[str, Any] = field(default_factory=dict)  # more arguments of `fit`
-    weighted_fit: bool = True
+    weight_name: str | None = "sample_weight"  # None where `fit` receives no weights beside `fit_params`
 
     def __post_init__(self) -> None:
         self.n_samples, self.task, self.classes = len(self.target.values), self.target.task, self.target.classes
@@ -44,7 +46,7 @@ class Problem:
         groups: Any = None,
         sample_weight: Any = None,
         fit_params: Mapping[str, Any] | None = None,
-        weighted_fit: bool = True,
+        weight_name: str | None = "sample_weight",
     ) -> Problem:
         """Check and wrap the data of a search; the estimator tells the task where `task` is not given."""
         task = infer_task(estimator, y) if task is None else task
@@ -69,19 +71,17 @@ class Problem:
             raise SoberError("E101", f"X has {n} samples but y has {len(target.values)}; both need one row per sample.")
         codes = None if groups is None else codes_of(groups, n, "groups")
         weights, params = weights_of(sample_weight, n), dict(fit_params or {})
-        return cls(X, indexable(y)[0], target, groups, codes, weights, params, weighted_fit)
+        return cls(X, indexable(y)[0], target, groups, codes, weights, params, weight_name)
 
     def with_positive(self, pos_label: Any) -> Problem:
-        """Name the positive one of two classes; None leaves it to the labels."""
-        if pos_label is None:
-            return self
+        """Name the positive one of two classes."""
         return replace(self, target=Target.read(self.y, self.task, pos_label=pos_label))
 
     def fit_arguments(self, rows: Array, step: str = "") -> dict[str, Any]:
         """Cut `sample_weight` and `fit_params` to the rows that a fit sees: all, or those of one step of a pipeline."""
         given, start = dict(self.fit_params), f"{step}__" if step else ""
-        if self.sample_weight is not None and self.weighted_fit:
-            given.setdefault("sample_weight", self.sample_weight)
+        if self.sample_weight is not None and self.weight_name is not None:
+            given.setdefault(self.weight_name, self.sample_weight)
         meant = {name.removeprefix(start): value for name, value in given.items() if name.startswith(start)}
         return self.cut(meant, rows)
 
@@ -97,6 +97,14 @@ class Problem:
             return bool(get_tags(estimator).input_tags.pairwise)
         except Exception:  # not derived from BaseEstimator, or with steps that no fit would accept
             return False
+
+
+def weight_name_for(estimator: Any) -> str:
+    """Return the argument of `fit` that takes the weights of samples: of a pipeline, that of its last step."""
+    # With metadata routing a pipeline passes on by itself what its steps requested.
+    if isinstance(estimator, Pipeline) and not get_config()["enable_metadata_routing"]:
+        return f"{estimator.steps[-1][0]}__sample_weight"
+    return "sample_weight"
 
 
 def infer_task(estimator: Any, y: Any) -> TaskName:
@@ -128,8 +136,6 @@ def take(X: Any, rows: Array, columns: Array | None = None) -> Any:
         return X.iloc[rows] if columns is None else X.iloc[rows, columns]
     if type(X).__module__.partition(".")[0] == "pyarrow":
         return (X if columns is None else X.select(columns.tolist())).take(rows)
-    if type(X).__module__.partition(".")[0] == "polars":
-        return X[rows] if columns is None else X[rows][:, columns.tolist()]
     if isinstance(X, (list, tuple)):
         picked = [X[i] for i in rows.tolist()]
         return picked if columns is None else [[row[j] for j in columns.tolist()] for row in picked]

@@ -22,9 +22,6 @@ class Configuration:
     index: int  # its row in scikit-learn's `cv_results_`
     params: Mapping[str, Any] = field(default_factory=dict)  # what goes to `set_params`
 
-    def __repr__(self) -> str:
-        return f"Configuration({self.index}, {dict(self.params)!r})"
-
 
 def expand(
     space: Mapping[str, Any] | Iterable[Mapping[str, Any]] | list[Configuration],
@@ -41,13 +38,11 @@ def expand(
     """
     if n_iter is None and isinstance(space, list) and space and all(isinstance(c, Configuration) for c in space):
         chosen: Iterable[Mapping[str, Any]] = [configuration.params for configuration in space]
+    elif n_iter is None:
+        chosen = ParameterGrid(_as_grids(space, n_iter))
     else:
-        grids = _as_grids(space, n_iter)
-        if n_iter is None:
-            chosen = ParameterGrid(grids)
-        else:
-            state = seed if seed < 2**32 else seeds.integer(seed, "space")
-            chosen = ParameterSampler(grids, whole_number("n_iter", n_iter), random_state=state)
+        state = seed if seed < 2**32 else seeds.integer(seed, "space")
+        chosen = ParameterSampler(_as_grids(space, n_iter), whole_number("n_iter", n_iter), random_state=state)
     configurations = [Configuration(i, params) for i, params in enumerate(chosen)]
     if estimator is not None:
         check_names(estimator, configurations)
@@ -68,15 +63,14 @@ def check_names(estimator: Any, configurations: Sequence[Configuration]) -> None
         if kind not in checked:
             checked.add(kind)
             trial = clone(estimator)
-            known = trial.get_params(deep=True)
             for name in names:
+                known = trial.get_params(deep=True)
                 if name in known and name not in parents:
                     continue
                 try:  # some estimators set more than they list, so only a refusal counts
                     trial.set_params(**{name: clone(params[name], safe=False)})
                 except (ValueError, AttributeError, TypeError):
                     raise SoberError("E122", _unknown(name, params, known, trial)) from None
-                known = trial.get_params(deep=True)
 
 
 def _unknown(name: str, params: Mapping[str, Any], known: Mapping[str, Any], estimator: Any) -> str:

@@ -32,7 +32,7 @@ from .plan import Split
 from .problem import take
 from .response import Unusable, method_of, responses_of
 from .space import Configuration
-from .task import Asks, Experiment, Outcome, Place, Rows, Task, build, failed
+from .task import Experiment, Outcome, Place, Task, build, failed
 
 #: One key for each step but the last; equal keys mean equal steps. Empty for an estimator that is fitted whole.
 Keys = tuple[Any, ...]
@@ -199,22 +199,16 @@ class _Walk:
                 if not responses:
                     responses = responses_of(problem, model, held_out(), len(split.test), self.experiment.wanted)
                     if self.experiment.asks is not None:
-                        answers = self.answers(model, self.experiment.asks, columns)
+                        answers = self.experiment.asks(model, problem, split, columns)
+                    for asked, value in answers.items():
+                        if not isfinite(value):
+                            raise Unusable("not finite", f"{asked} of the fitted model is {value}.")
                     if key is not None:
                         self.known[digest, key] = responses
             outcome = Outcome(task.configuration.index, split.repeat, split.fold, responses, answers=answers)
         except BaseException as error:
             outcome = failed(self.experiment, task, error)
         return self.timed(outcome)
-
-    def answers(self, fitted: Any, asks: Asks, columns: Array | None) -> Mapping[str, float]:
-        """Ask a fitted model what the experiment asks beside predictions; raises `Unusable`."""
-        sides = (partial(Rows.of, self.problem, side, columns) for side in (self.split.test, self.split.train))
-        answers = dict(asks(fitted, *sides))
-        for name, value in answers.items():
-            if not isfinite(value):
-                raise Unusable("not finite", f"{name} of the fitted model is {value}.")
-        return answers
 
     @contextmanager
     def clock(self, kind: str) -> Iterator[None]:
@@ -238,8 +232,6 @@ def _copy(rows: Any) -> Any:
         return rows.copy(order="K")
     if sparse.issparse(rows):
         return rows.copy()
-    if type(rows).__module__.partition(".")[0] == "polars":
-        return rows  # never written to
     return pickle.loads(pickle.dumps(rows, protocol=5))  # pandas' own copy turns the layout round in older versions
 
 

@@ -15,32 +15,12 @@ from sklearn.base import clone
 from ...containers import Array
 from ...errors import SoberError
 from .plan import Split
-from .problem import Problem, take
+from .problem import Problem
 from .response import Unusable, Wanted
 from .space import Configuration
 
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """One side of a split, as the user holds it; `y` is None where the problem has none."""
-
-    X: Any
-    y: Any
-    problem: Problem
-    numbers: Array
-
-    @classmethod
-    def of(cls, problem: Problem, numbers: Array, columns: Array | None) -> Rows:
-        """Take rows afresh: estimators with copy=False write into what they are given."""
-        return cls(take(problem.X, numbers, columns), take(problem.y, numbers), problem, numbers)
-
-    def cut(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Cut what has one entry per sample of the problem to these rows."""
-        return self.problem.cut(given, self.numbers)
-
-
-#: (fitted, takes the rows held out, takes the training rows) -> numbers by name.
-Asks = Callable[[Any, Callable[[], Rows], Callable[[], Rows]], Mapping[str, float]]
+#: (fitted, problem, split, columns) -> numbers by name; `columns` are those of a matrix between samples, else None.
+Asks = Callable[[Any, Problem, Split, Array | None], Mapping[str, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +31,7 @@ class Experiment:
     estimator: Any  # never fitted itself: each configuration is set on a clone
     wanted: Wanted  # for each response the methods that can give it, best first; empty where none is needed
     raise_errors: bool = False  # whether the first exception of a fit is let out instead of becoming a failure
-    asks: Asks | None = None  # what else is asked of each fitted model, with the rows of its split
+    asks: Asks | None = None  # what else is asked of each fitted model
 
 
 #: What a fit is known by: repeat, fold and the index of its configuration.

@@ -73,10 +73,9 @@ class Manifest:
             while key in keyed:  # of equal ones, the second has another key than the first
                 key = fingerprint((key, found), set())[:16]
             keyed[key] = _text(params)
-        data = _data_digests(experiment.problem)
         code, packages = code_of(modules)
         splits = [fingerprint((split.train, split.test), set())[:16] for split in plan.splits]
-        return cls(data, code, versions(packages), asked, splits, keyed)
+        return cls(_data_digests(experiment.problem), code, versions(packages), asked, splits, keyed)
 
     def differences(self, now: Manifest) -> list[str]:
         """Say in what `now` differs from this stored run, unless it goes on with it or extends it."""
@@ -118,7 +117,7 @@ def _data_digests(problem: Problem) -> dict[str, str]:
             "pos_label": None if problem.classes is None else problem.classes.tolist()[-1],
             "groups": problem.group_codes,
             "sample_weight": problem.sample_weight,
-            "fit_params": {**problem.fit_params, "weighted_fit": problem.weighted_fit},
+            "fit_params": {**problem.fit_params, "weight_name": problem.weight_name},
         }
         _DIGESTS[problem] = {name: digest(part) for name, part in parts.items()}
     return _DIGESTS[problem]
@@ -141,17 +140,12 @@ def _first_difference(was: str, now: str) -> str:
 
 
 def stored_seed(path: Any) -> int | None:
-    """Return the root seed of the run that a file holds; None where there is no file, or none that can be read."""
+    """Return the root seed of the run that a file holds; None where there is no file, or nothing is in it."""
     if path is None or not os.path.exists(_checked(path)):
         return None
-    try:
-        with closing(_File(os.fspath(path))) as file:
-            held = file.manifest()
-            return None if held is None else int(held.asked["the seed"][0])
-    except SoberError as error:
-        if error.code == "E505":
-            return None  # said when the file is opened
-        raise
+    with closing(_File(os.fspath(path))) as file:
+        held = file.manifest()
+    return None if held is None else int(held.asked["the seed"][0])
 
 
 def _checked(path: Any) -> str:
@@ -227,7 +221,7 @@ class OutcomeCache:
         for form, data, checksum in found:
             if isinstance(form, bytes) and isinstance(data, bytes) and checksum == self._row_checksum(key, form, data):
                 return _decoded(form, data, task)
-        what = f"the outcome of configuration {task.configuration.index} on {task.split.place} is incomplete"
+        what = f"the outcome of configuration {task.configuration.index} on {task.split.name} is incomplete"
         raise _refusal("", self.path, what)
 
     def keep(self, outcome: Outcome) -> None:
@@ -266,8 +260,7 @@ def _decoded(form: bytes, data: bytes, task: Task) -> Outcome:
         values = np.frombuffer(data, dtype, int(np.prod(shape)), start).reshape(shape)
         responses[name], start = values, start + values.nbytes
     fit, predict = held["seconds"]
-    answers = held["answers"]
-    return Outcome(index, repeat, fold, responses, fit, predict, failure, answers, True)
+    return Outcome(index, repeat, fold, responses, fit, predict, failure, held["answers"], True)
 
 
 def _checksum(body: bytes, key: bytes = b"") -> bytes:

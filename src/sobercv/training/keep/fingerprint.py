@@ -141,9 +141,8 @@ class _Hasher(NumpyHasher):  # type: ignore[misc]
         home, read = obj.__globals__, dict[str, Any]()
         if not is_in_file(str(home.get("__name__"))):
             read = {key: home[key] for key in _names(obj.__code__) if key in home}
-        held = [
-            cell.cell_contents for cell in obj.__closure__ or () if cell != types.CellType()
-        ]  # an empty one has none
+        cells = [cell for cell in obj.__closure__ or () if cell != types.CellType()]  # an empty one has no contents
+        held = [cell.cell_contents for cell in cells]
         return name, _instructions(obj.__code__), obj.__defaults__, obj.__kwdefaults__, held, vars(obj), read
 
 
@@ -252,7 +251,7 @@ def code_of(modules: set[str]) -> tuple[dict[str, str], set[str]]:
             packages |= {name.partition(".")[0]} - sys.stdlib_module_names
         elif name not in digests and (file := _source_file(name)) is not None:  # else no module, but a name in one
             raw = Path(file).read_bytes()
-            if file.endswith(".py"):
+            with suppress(SyntaxError, ValueError):  # of what is no source for this Python the bytes count
                 tree = ast.parse(raw)
                 raw = ast.dump(tree).encode(errors="surrogatepass")
                 waiting |= _imports(tree, name if file.endswith("__init__.py") else name.rpartition(".")[0])

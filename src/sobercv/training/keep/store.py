@@ -6,7 +6,6 @@ What it returns depends on which outcomes it holds, not on the order in which th
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -19,10 +18,10 @@ from ..fit.task import Failure, Outcome
 
 
 class MemoryStore:
-    """Keeps everything in arrays that are made when the first outcome tells their shape; responses have `dtype`."""
+    """Keeps everything in arrays that are made when the first outcome tells their shape."""
 
-    def __init__(self, problem: Problem, plan: Plan, n_configurations: int, dtype: Any = np.float64) -> None:
-        self.problem, self.plan, self.dtype = problem, plan, np.dtype(dtype)
+    def __init__(self, problem: Problem, plan: Plan, n_configurations: int) -> None:
+        self.problem, self.plan = problem, plan
         shape = (n_configurations, plan.n_splits)
         self.done: Array = np.zeros(shape, bool)  # which fits have an outcome, failures included
         self.fit_seconds: Array = np.zeros(shape)  # 0 where not done
@@ -47,7 +46,7 @@ class MemoryStore:
                 if name not in self._tensors:
                     shape = (len(self.done), self.plan.n_repeats, self.plan.n_samples, *values.shape[1:])
                     self._given[name] = np.zeros(self.done.shape, bool)
-                    self._tensors[name] = np.zeros(shape, self.dtype if values.dtype.kind == "f" else values.dtype)
+                    self._tensors[name] = np.zeros(shape, values.dtype)
                 self._tensors[name][index, outcome.repeat, rows] = values
                 self._given[name][index, position] = True
             for name, value in outcome.answers.items():

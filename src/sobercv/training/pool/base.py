@@ -33,6 +33,7 @@ class Report:
     outcomes: list[Outcome]  # those that are new
     is_done: bool = True
     death: str = ""  # how its worker died
+    error: BaseException | None = None  # of a fit, to be raised once what has come back is kept
 
 
 class Pool(ABC):
@@ -71,7 +72,7 @@ class Pool(ABC):
 
     @abstractmethod
     def wait(self, seconds: float) -> list[Report]:
-        """Return what has come back; wait for it, but no longer than this. An exception of a fit is raised."""
+        """Return what has come back; wait for it, but no longer than this."""
 
     def begun(self, key: int) -> tuple[float, list[Place]]:
         """Return since when (of `time.monotonic`) a batch makes which fits; since never where that is not known."""
@@ -125,17 +126,14 @@ class FuturePool(Pool):
             keys.append(self._inbox.get(timeout=max(seconds, 0.0)))
             while True:
                 keys.append(self._inbox.get_nowait())
-        done = [key for key in keys if key in self._flying]  # not what was stopped
-        return [self._report(key, self._flying.pop(key)) for key in done]
+        return [self._report(key, self._flying.pop(key)) for key in keys if key in self._flying]  # not what was stopped
 
     def _report(self, key: int, future: Future[list[Outcome]]) -> Report:
         try:
             return Report(key, future.result())
         except (Exception, CancelledError) as error:
             death = self.death_of(error)
-            if not death:
-                raise
-            return Report(key, [], death=death)
+            return Report(key, [], death=death, error=None if death else error)
 
     def death_of(self, error: BaseException) -> str:
         """Say how a worker died where an error means that; empty where a fit raised it."""

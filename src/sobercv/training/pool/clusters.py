@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from contextlib import suppress
 from time import monotonic, sleep
 from typing import Any
 
@@ -39,10 +40,11 @@ class ClusterPool(FuturePool):
         self._looked = monotonic()
 
     def wait(self, seconds: float) -> list[Report]:
-        reports = super().wait(seconds)
+        reports: list[Report] = []
         if monotonic() - self._looked > COUNT_SECONDS:
             self._looked = monotonic()
-            reports += self._look()
+            reports = self._look()
+        reports += super().wait(0.0 if reports else seconds)
         if any(report.death for report in reports):
             self._data, self._has_died = [], True  # lost with the worker, perhaps
         return reports
@@ -85,19 +87,22 @@ class DaskPool(ClusterPool):
                 self._data = self.client.scatter(packed, broadcast=True, hash=False)
             options = {"priority": -1} if is_speculative else {}
             executor = self.client.get_executor(**self._options)
-            future: Future[list[Outcome]] = executor.submit(run_packed, self._token, raw, *self._data, **options)
+            return executor.submit(run_packed, self._token, raw, *self._data, **options)
         except TimeoutError:
             raise _gone("dask", f"has no worker, and none came in {WAIT_FOR_DASK} seconds") from None
         except Exception as error:  # of many types, in each release of dask others
             raise _gone("dask", f"is gone ({type(error).__name__}: {error})") from error
-        return future
 
     def _look(self) -> list[Report]:
         if self.client.status != "running":
             return []
-        self.n_workers = max(int(self._backend.effective_n_jobs(-1)), 1)
+        try:
+            self.n_workers = max(int(self._backend.effective_n_jobs(-1)), 1)
+            is_busy = any(self.client.processing().values())
+        except Exception:  # of many types: the scheduler has just gone, and soon the client knows
+            return []
         out = bool(self._flying) and not any(future.done() for future in self._flying.values())
-        self._n_idle = self._n_idle + 1 if out and not any(self.client.processing().values()) else 0
+        self._n_idle = self._n_idle + 1 if out and not is_busy else 0
         if self._n_idle < IDLE_LOOKS:
             return []
         self._n_idle = 0
@@ -121,13 +126,14 @@ class RayPool(ClusterPool):
             if not self._data:
                 self._data = [self.ray.put(part) for part in pack(self._experiment)]
             remote = self.ray.remote(run_packed).options(**self._options)
-            future: Future[list[Outcome]] = remote.remote(self._token, as_bytes(batch), *self._data).future()
+            return remote.remote(self._token, as_bytes(batch), *self._data).future()
         except self.ray.exceptions.RayError as error:
             raise _gone("ray", f"is gone ({type(error).__name__})") from error
-        return future
 
     def _look(self) -> list[Report]:
-        nodes = self.ray.nodes() if self.ray.is_initialized() else []
+        nodes: list[Any] = []
+        with suppress(Exception):  # of several types, where the head does not answer
+            nodes = self.ray.nodes() if self.ray.is_initialized() else []
         alive = [node["Resources"] for node in nodes if node["Alive"]]
         has_room = any(node.get("CPU", 0) > 0 for node in alive)
         self._missing_since = 0.0 if has_room else self._missing_since or monotonic()

@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -31,7 +32,6 @@ from typing import Any
 import joblib
 from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
 
-from ...containers import Array
 from ...errors import SoberError
 from ..fit.task import Outcome, Place
 from ..keep.fingerprint import is_installed_file
@@ -69,16 +69,19 @@ class ProcessPool(FuturePool):
             if self._workers is None:
                 packed = pack(self._experiment)
                 self._workers = _take(self.n_workers, self._environment)
-                self._workers.share(self._token, packed)
+                joblib.dump(packed, self._workers.folder / f"{self._token}.data")  # workers map it into memory
             folder = self._workers.folder
             self._journals[key] = journal = _Journal(folder / f"{self._token}-{key}.journal")
-            arguments = (str(folder), self._token, as_bytes(batch), str(journal.path))
-            future: Future[list[Outcome]] = self._workers.executor.submit(_run, *arguments)
+            future = self._workers.executor.submit(_run, str(folder), self._token, as_bytes(batch), str(journal.path))
         except BrokenProcessPool as error:  # it broke since the last batch came back
             future = Future()
             future.set_exception(error)
         except OSError as error:
-            raise SoberError("E602", f"Worker processes cannot be started: {error}. Use n_jobs=1.") from error
+            raise SoberError(
+                "E602",
+                f"Worker processes cannot be started, or the data cannot be shared with them: {error}. Free some space "
+                "in the folder for temporary files (TMPDIR), or use n_jobs=1.",
+            ) from error
         return future
 
     def wait(self, seconds: float) -> list[Report]:
@@ -102,7 +105,7 @@ class ProcessPool(FuturePool):
         return reports
 
     def _report(self, key: int, future: Future[list[Outcome]]) -> Report:
-        return Report(key, self._journals.pop(key).close(), death=super()._report(key, future).death)
+        return replace(super()._report(key, future), outcomes=self._journals.pop(key).close())
 
     def begun(self, key: int) -> tuple[float, list[Place]]:
         return self._journals[key].begun
@@ -126,16 +129,12 @@ class ProcessPool(FuturePool):
     def close(self) -> None:
         """Let workers wait for the next search; speculative fits of dropped configurations may be under way."""
         last = [future for future in self._flying.values() if not future.cancel()]
-        for journal in self._journals.values():
-            journal.close()
-        self._flying.clear()
-        self._journals.clear()
-        self._experiment = None
-        if self._workers is not None:
+        workers, self._workers = self._workers, None
+        super().close()
+        if workers is not None:
             with suppress(OSError):  # Windows keeps what is mapped; it goes with the folder
-                (self._workers.folder / f"{self._token}.data").unlink()
-            _give_back(self._workers, last)
-            self._workers = None
+                (workers.folder / f"{self._token}.data").unlink()
+            _give_back(workers, last)
 
 
 class _Journal:
@@ -251,18 +250,6 @@ class _Workers:
                 self.close()
                 raise
 
-    def share(self, token: str, packed: list[Array]) -> None:
-        """Write the data where workers map it into memory."""
-        try:
-            joblib.dump(packed, self.folder / f"{token}.data")
-        except OSError as error:
-            size = sum(part.nbytes for part in packed) / 1e6
-            raise SoberError(
-                "E602",
-                f"{size:.0f} MB of data cannot be shared with worker processes: {error}. Free some space in the folder "
-                "for temporary files (TMPDIR), or use n_jobs=1.",
-            ) from error
-
     def pids(self) -> set[int]:
         """Return the workers that have started and not ended in peace."""
         return {int(path.stem) for path in self.folder.glob("*.worker")}
@@ -275,8 +262,10 @@ class _Workers:
         """Whether these workers would do what new ones do: with the same settings, code and nothing under way."""
         if self.owner != os.getpid() or self.key != key or wait_for(self.last, LAST_SECONDS).not_done or self.lost():
             return False
-        notes = [json.loads(path.read_text() or "{}") for path in self.folder.glob("*.worker")]
-        return all(_state(file) == state for note in notes for file, state in note.items())
+        with suppress(OSError):  # where a worker has just ended by itself
+            notes = [json.loads(path.read_text() or "{}") for path in self.folder.glob("*.worker")]
+            return all(_state(file) == state for note in notes for file, state in note.items())
+        return False
 
     def close(self) -> None:
         """End workers at once, and whatever their fits have started."""
@@ -286,9 +275,7 @@ class _Workers:
             self.executor.shutdown(wait=True, kill_workers=True)
         if self._guard is not None:
             guard.end_groups(str(self.folder))
-            assert self._guard.stdin is not None
-            self._guard.stdin.close()
-            self._guard.wait()
+            self._guard.communicate()  # closes its standard input, and waits for its end
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
