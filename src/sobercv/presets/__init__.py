@@ -1,12 +1,5 @@
 """Search spaces for a bare table: quick, standard, thorough, paper."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from ..late_imports import late
-
-if TYPE_CHECKING:
-    from .preset import NAMES, TASKS, Preset, get
-
-__all__ = ["NAMES", "TASKS", "Preset", "get"]
-
-__getattr__ = late(__name__, dict.fromkeys(__all__, "preset"))
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

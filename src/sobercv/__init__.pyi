@@ -1,0 +1,37 @@
+from . import feature_selection as feature_selection
+from . import metrics as metrics
+from . import mlflow as mlflow
+from . import optuna as optuna
+from . import presets as presets
+from . import report as report
+from . import rivals as rivals
+from . import testing as testing
+from .correction import correct as correct
+from .errors import SoberError as SoberError
+from .errors import SoberWarning as SoberWarning
+from .inference import BootstrapDrop as BootstrapDrop
+from .inference import Estimate as Estimate
+from .inference import PredictiveDrop as PredictiveDrop
+from .inference import average_of_best as average_of_best
+from .inference import best_with_threshold as best_with_threshold
+from .inference import greedy_ensemble as greedy_ensemble
+from .inference import simplest_within as simplest_within
+from .inference import stacked_ensemble as stacked_ensemble
+from .inference.bbc import bbc as bbc
+from .inference.difference import difference as difference
+from .metrics import make_metric as make_metric
+from .predictions import Predictions as Predictions
+from .rivals.compare import Comparison as Comparison
+from .rivals.compare import compare as compare
+from .rivals.drop_rules import BernsteinDrop as BernsteinDrop
+from .rivals.drop_rules import BettingDrop as BettingDrop
+from .rivals.drop_rules import ConfidenceDrop as ConfidenceDrop
+from .rivals.drop_rules import HoeffdingDrop as HoeffdingDrop
+from .rivals.from_predictions import naive as naive
+from .rivals.from_predictions import nested as nested
+from .rivals.from_predictions import tibshirani as tibshirani
+from .search import progress as progress
+from .search.bbc_search_cv import BBCRandomizedSearchCV as BBCRandomizedSearchCV
+from .search.bbc_search_cv import BBCSearchCV as BBCSearchCV
+
+__version__: str
