@@ -1,0 +1,120 @@
+"""Columns of tables that other tools write: fold scores or predictions of configurations, known by their names.
+
+A wide table has one column per configuration and one row per fold (scores) or per sample (predictions). A long one has
+one row per score or prediction and columns with documented names: those of tidymodels, caret, mlr3 and sober, or of the
+lists below.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import SoberError
+
+#: Columns that number samples, tell patients apart, or say where a row was in the cross-validation; never predictions
+#: of a configuration. Where several are present, the first in the list plays the part.
+SAMPLE = (
+    "sample", "sample_id", "sampleid", "sample_index", "sample_nr", "row", "row_id", "rowid", "row_ids", "row_index",
+    "rowindex", "row_number", "index", "idx", "id", "obs_id", "observation",
+)  # fmt: skip
+SUBJECT = ("patient", "patient_id", "subject", "subject_id", "person", "person_id", "case", "case_id")
+FOLD = ("resample", "fold", "folds", "fold_id", "foldid", "cv_fold", "outer_fold", "split", "iteration", "iter")
+REPEAT = ("repeat", "repeats", "repeat_id", "repetition", "rep")
+PLACE = frozenset((*SAMPLE, *SUBJECT, *FOLD, *REPEAT))
+#: Columns that name configurations, or hold the truth, a predicted class, a predicted number, or a score.
+CONFIGURATION = (
+    "config", "model", "models", "model_id", "model_name", "config_id", "configuration", "learner_id", "learner",
+    "algorithm", "method", "classifier", "regressor", "estimator", "pipeline", "trial", "trial_id", "candidate",
+    "setting",
+)  # fmt: skip
+TRUTH = ("y_true", "ytrue", "truth", "true", "true_label", "y", "target", "label", "obs", "observed", "actual")
+PREDICTED = ("y_pred", "ypred", "pred", "predicted", "prediction", "yhat", "y_hat", "response")
+LABEL = (*PREDICTED, "pred_class", "predicted_class")
+NUMBER = (*PREDICTED, "prob", "proba", "probability", "score", "y_prob", "y_proba", "y_score", "decision", "risk")
+SCORE = ("estimate", "score", "test_score", "value")
+#: Columns of fold scores: tidymodels calls the fold "id", and repeats "id" where the fold is "id2".
+FOLDS = (*FOLD, "id2", "id")
+MODELS = (*CONFIGURATION, "params")
+#: Columns of tables of predictions, which hold folds as well.
+PREDICTIONS = {"pred", "obs", "truth", "response", "prediction", "rowindex", "row", "row_ids", "y_true", "y_pred"}
+#: A fold's score in scikit-learn's cv_results_, by position of the fold and name of the metric.
+SPLIT = re.compile(r"split(\d+)_test_(.+)")
+#: Measures of which less is better, and more.
+LOSS = re.compile(
+    r"(classif\.|regr\.|mean_)?(rmse|mae|mse|mape|smape|mase|medae|sse|mn_log_loss|log_?loss|[bm]?brier(_class|_score)?|"
+    r"ce|mmce|err(or)?|loss|.*_(error|loss))",
+    re.I,
+)
+GAIN = re.compile(
+    r"(classif\.|regr\.|mean_)?(acc(uracy)?|kappa|roc|(roc_?|pr_?)?auc|sens(itivity)?|spec(ificity)?|f_?(meas|1|beta).*|"
+    r"mcc|bacc|bal(anced)?_accuracy|r(squared|sq|2)|ccc|(test_)?score|precision|recall|ppv|npv|(pos|neg)_pred_value|"
+    r"detection_rate|j_index|c_?index|concordance.*|average_precision|neg_.+)",
+    re.I,
+)
+#: A column of probabilities of one class, and the class.
+CHANCE = re.compile(r"(?i)\.?(?:y_?)?(?:prob|proba|probability|p|pred|score)[_. ](.+)")
+
+
+@dataclass(frozen=True)
+class Tool:
+    """What a tool calls the columns of its long tables of predictions."""
+
+    name: str
+    marks: tuple[str, ...] = ()  # columns that all of them have; the first one numbers the samples
+    configuration: tuple[str, ...] = CONFIGURATION  # empty: all columns that have no other part
+    truth: tuple[str, ...] = TRUTH  # empty: the outcome has its own name
+    fold: tuple[str, ...] = FOLD
+    hint: str = ""  # how to keep predictions
+
+
+TOOLS = (
+    Tool("tidymodels", (".row", ".config"), ("config",), (), ("id2", "id"), "Tune with save_pred = TRUE."),
+    Tool("caret", ("rowIndex", "obs", "pred", "Resample"), (), ("obs",), ("resample",)),
+    Tool("mlr3", ("row_ids", "truth"), ("uhash", "nr", "config", "learner_id", "batch_nr"), ("truth",)),
+)
+OTHER = Tool("")
+
+
+def tool_of(columns: Iterable[Any]) -> Tool:
+    """Return the tool that writes long tables of predictions with these columns; `OTHER` where none does."""
+    present = set(columns)
+    return next((tool for tool in TOOLS if present.issuperset(tool.marks)), OTHER)
+
+
+def plain(column: Any) -> str:
+    """Write the name of a column in small letters with underscores, as the lists above do."""
+    return re.sub(r"[\s.\-]+", "_", str(column).strip().casefold()).strip("_")
+
+
+def named(frame: Any, words: Collection[str], leave_out: Collection[Any] = ()) -> list[Any]:
+    """Return the columns whose names are among words, in the order of the words."""
+    names = [(plain(column), column) for column in frame.columns if column not in leave_out]
+    found = [column for word in words for name, column in names if name == word]
+    if len(set(found)) < len(found):
+        raise SoberError("E804", f"Several columns are called {found[0]!r}. Rename all but one.")
+    return found
+
+
+def first_named(frame: Any, words: Collection[str], leave_out: Collection[Any] = ()) -> Any:
+    """Return the column that has the first of the words as its name; None if there is none."""
+    return next(iter(named(frame, words, leave_out)), None)
+
+
+def measures(columns: Iterable[Any]) -> list[str]:
+    """Return the columns that hold a measure by their names."""
+    return [c for c in map(str, columns) if LOSS.fullmatch(c) or GAIN.fullmatch(c) or plain(c) in SCORE]
+
+
+def holds_fold_scores(columns: Iterable[Any]) -> bool:
+    """Whether a table holds scores of folds by the names of its columns, rather than predictions of samples."""
+    columns = list(map(str, columns))
+    names = set(map(plain, columns))
+    if any(map(SPLIT.fullmatch, columns)):
+        return True
+    if names & PREDICTIONS or any(c.startswith(".pred") for c in columns) or not names & set(FOLDS):
+        return False
+    is_long = bool(measures(columns)) and not names.isdisjoint((*MODELS, "resample"))
+    return is_long or {".metric", ".estimate"} <= set(columns)
