@@ -43,6 +43,13 @@ def test_probabilities_of_the_classes_are_one_configuration():
     assert caught.value.code == "E813"
 
 
+def test_two_numbered_configurations_are_no_probabilities_of_the_classes_0_and_1():
+    frame = wide(y=np.arange(N) % 2)[["y", "model 0", "model 1"]]
+    assert recognise(frame, target="y").names == ["model 0", "model 1"]
+    with pytest.raises(SoberError, match="probabilities of the 2 classes"):
+        recognise(frame.assign(**{"model 1": 1 - frame["model 0"]}), target="y")
+
+
 def test_a_remark_may_be_left_out():
     with pytest.raises(SoberError, match="--ignore note"):
         recognise(wide(note=["seen"] * (N - 1) + ["not seen"]), target="y")

@@ -70,12 +70,12 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     keep = ~model.isin(list(roles.ignore)) & truth.notna()
     if not keep.any():
         raise SoberError("E812", "No predictions remain: the truth is missing everywhere, or all were ignored.")
-    is_step = model.name == "batch_nr" or is_adaptive(table)
     table, sample, model, truth = table[keep], sample[keep], model[keep], _without_points(truth[keep])
     fold, repeat, group = (None if column is None else column[keep] for column in (fold, repeat, group))
-    if fold is not None and repeat is None and not fold.astype(str).str.match(r"(?i)fold").all():
-        # Hold-outs of their own, such as bootstraps, rather than folds of the only repeat.
-        repeat = fold if tool.name in ("tidymodels", "caret") else None
+    if tool.name in ("tidymodels", "caret") and fold is not None and repeat is None:
+        # Where rows are predicted again in other folds, these are hold-outs of their own, such as bootstraps.
+        is_again = table.assign(sample=sample, model=model).duplicated(["sample", "model"]).any()
+        repeat = fold if is_again and not fold.astype(str).str.match(r"(?i)fold").all() else None
     grid = _Grid.of(sample, model, repeat)
     grid.shared(truth, "truth", by_repeat=False)
     y = truth.iloc[grid.firsts]
@@ -87,7 +87,7 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
         _responses(table, truth, tool, grid), [str(name) for name in grid.models],
         groups=None if group is None else group.iloc[grid.firsts].to_numpy(object).astype(str),
         folds=None if fold is None else grid.shared(fold, "fold", by_repeat=True),
-        is_adaptive=is_step, n_repeats=grid.shape[2],
+        is_adaptive=model.name == "batch_nr" or is_adaptive(table), n_repeats=grid.shape[2],
     )  # fmt: skip
 
 
@@ -248,18 +248,7 @@ def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
     if len({v.dtype == object for v in values}) > 1:
         text = "Some columns hold labels and others numbers. Pass one kind; --ignore leaves some out."
         raise SoberError("E812", text)
-    if len(names) == len(labels) > 1 and {re.split(r"[_. ]", name)[-1] for name in names} == labels:
-        raise SoberError(
-            "E813",
-            f"The columns {', '.join(repr(n[:30]) for n in names[:3])} look like probabilities of the {len(labels)} "
-            f"classes by one configuration. Pass one column per configuration, or a long table. {WANTED}",
-        )
-    if by_class := _probabilities_by_class(names, labels, data.X):
-        raise SoberError(
-            "E812",
-            f"The columns {by_class} are probabilities of one configuration, one for each class. A wide table has one "
-            f"column per configuration; write probabilities of classes as a long table. {WANTED}",
-        )
+    _check_no_classes(names, labels, data.X)
     notes, (fold, repeat) = data.notes, places(data.X, parts.FOLD)
     if repeat is not None and repeat.nunique() > 1:
         raise SoberError(
@@ -271,28 +260,35 @@ def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
     if subject and roles.group is None:
         text = f"{subject[:40]!r} repeats. If it identifies patients, write --group {subject[:40]}, so that "
         notes += (Note("W301", f"{text}their rows are resampled together.", (subject,)),)
-    groups = None if roles.group is None else frame[roles.group].iloc[data.rows].astype(str).to_numpy(object)
+    groups = None if roles.group is None else frame[roles.group].iloc[data.rows].to_numpy(object).astype(str)
     return ToolPredictions(
         "AutoGluon" if any(re.search(r"_BAG_L\d|WeightedEnsemble_L\d", c) for c in names) else "wide", data.y,
-        {"": np.ma.stack(values, axis=1)}, names, groups=None if groups is None else groups.astype(str),
+        {"": np.ma.stack(values, axis=1)}, names, groups=groups,
         folds=None if fold is None or fold.isna().any() else fold.factorize(sort=True)[0][:, None],
         is_adaptive=all(re.fullmatch(r"(?i)trial[_ ]?\d+|.*_trial\d+", c) for c in names), notes=notes,
     )  # fmt: skip
 
 
-def _probabilities_by_class(names: list[Any], labels: Collection[str], table: Any) -> str:
-    """Return columns of one configuration where all are called by configuration and class and add up to 1."""
-    if not 2 <= len(labels) <= len(names) or any(table[c].dtype.kind != "f" for c in names):
-        return ""
+def _check_no_classes(names: list[Any], labels: Collection[str], table: Any) -> None:
+    """Refuse columns called by configuration and class: probabilities of the classes, which a long table must hold."""
     by_stem: dict[str, list[Any]] = {}
     for name in names:
-        label = max((label for label in labels if str(name).endswith(label)), key=len, default="")
-        by_stem.setdefault(str(name).removesuffix(label), []).append(name)
+        label = max((label for label in labels if name.endswith(label)), key=len, default="")
+        by_stem.setdefault(name.removesuffix(label), []).append(name)
     groups = [*by_stem.values()]
-    adds_up = all(len(group) == len(labels) for group in groups) and all(
-        np.allclose(table[group].dropna().sum(axis=1), 1.0, atol=1e-3) for group in groups
-    )
-    return ", ".join(repr(str(c)[:30]) for c in groups[0][:3]) if adds_up else ""
+    if len(labels) < 2 or any(len(group) != len(labels) for group in groups):
+        return
+    sums = [table[group].dropna().sum(axis=1) for group in groups if table[group].dtypes.eq(float).all()]
+    adds_up = len(sums) == len(groups) and all(np.allclose(each, 1.0, atol=1e-3) for each in sums)
+    # Numbers at the end of other names may count configurations.
+    names_classes = all(map(parts.CHANCE.fullmatch, names)) or not all(map(str.isdecimal, labels))
+    if adds_up or (len(groups) == 1 and names_classes):
+        raise SoberError(
+            "E813" if len(groups) == 1 else "E812",
+            f"The columns {', '.join(repr(name[:30]) for name in groups[0][:3])} look like probabilities of the "
+            f"{len(labels)} classes by one configuration, one for each class. A wide table has one column per "
+            f"configuration; write probabilities of classes as a long table. {WANTED}",
+        )
 
 
 def _column(column: Any, labels: Collection[str]) -> Any:
