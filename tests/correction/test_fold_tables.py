@@ -409,6 +409,16 @@ def test_a_row_of_means_is_no_fold(name, shape):
         sobercv.correct(WIDE.assign(**{name: WIDE.mean(axis=1)}))
 
 
+@pytest.mark.parametrize("is_long", [False, True])
+def test_a_row_that_names_no_fold_is_refused(is_long):
+    """It may hold the means, or be of any fold."""
+    frame = WIDE.assign(fold=[*range(1, 10), None])
+    frame = frame.melt(["fold"], var_name="model", value_name="score") if is_long else frame
+    with pytest.raises(SoberError, match="'fold' has missing values") as error:
+        sobercv.correct(frame)
+    assert error.value.code == "E812"
+
+
 @pytest.mark.parametrize(
     ("columns", "advice"),
     [

@@ -17,7 +17,7 @@ from ..tables import tool_columns as parts
 from ..tables.tool_columns import FOLDS, REPEAT, SPLIT, first_named, measures, named, plain
 from .judging import FoldScores
 from .searches import OVERLAP, read_search
-from .tool_tables import HOLD_OUT, as_text, check_no_means, configurations, is_adaptive, one_resampling, places, tidied
+from .tool_tables import HOLD_OUT, check_no_means, complete, configurations, is_adaptive, one_resampling, places, tidied
 
 #: More rows than this, numbered as folds, may be samples that were left out one by one.
 MOST_FOLDS = 20
@@ -26,6 +26,7 @@ _NO_SCORES = (
     "A table of fold scores has one row per fold and one numeric column per configuration, or columns such as fold, "
     "model and score; got the columns {}."
 )
+_NO_CONFIGURATION = " {!r} is not a configuration; out-of-fold predictions go to sobercv.bbc(y, predictions)."
 #: Columns of cross_validate and of a trimmed cv_results_, and folds as columns: no configurations of a wide table.
 _SUMMARY = re.compile(
     r"((mean_|std_|rank_)?(test|train)|param)_.+|(mean_|std_)?(fit|score)_time|"
@@ -56,7 +57,7 @@ def read_frame(
     check_no_means(frame)
     columns = ", ".join(map(str, list(frame.columns)[:8]))
     resampling = one_resampling(frame)
-    fold, repeat = places(frame, FOLDS)
+    fold, repeat = (None if column is None else complete(column) for column in places(frame, FOLDS))
     if "repeated" in resampling and repeat is None and n_repeats is None:
         raise SoberError(
             "E108",
@@ -67,7 +68,7 @@ def read_frame(
         table, repeats = _wide_scores(frame, repeat, n_repeats, columns)
     else:
         frame, metric, score = _one_measure(frame, metric, notes)
-        table, repeats = _long_scores(frame, score)
+        table, repeats = _long_scores(frame, score, columns)
     try:
         scores = table.to_numpy(np.float64, na_value=np.nan)
     except (TypeError, ValueError):
@@ -142,7 +143,7 @@ def _one_measure(frame: Any, metric: str | None, notes: list[Note]) -> tuple[Any
 
     score, found = first_named(frame, parts.SCORE), measures(frame.columns)
     measure = None if score is None else first_named(frame, ("metric", "measure"))
-    known = [] if measure is None else list(dict.fromkeys(as_text(frame[measure])))
+    known = [] if measure is None else list(dict.fromkeys(complete(frame[measure]).astype(str)))
     # Measures one below the other; "metric" is also a parameter of nearest neighbours.
     if measure == ".metric" or not set(known) <= {*VALID_METRICS["ball_tree"], *VALID_METRICS["brute"]}:
         metric = known[0] if metric is None and len(known) == 1 else metric
@@ -160,13 +161,15 @@ def _one_measure(frame: Any, metric: str | None, notes: list[Note]) -> tuple[Any
     return frame, metric or score, score
 
 
-def _long_scores(frame: Any, score: Any) -> tuple[Any, Any]:
+def _long_scores(frame: Any, score: Any, columns: str) -> tuple[Any, Any]:
     """Make a long table wide, the folds of each repeat together; return it and the repeat of each of its rows."""
     fold, repeat = places(frame, FOLDS)
     place = fold.astype(str).to_frame("fold").assign(repeat="" if repeat is None else repeat.astype(str))
     # What tells configurations apart: the column that names them, or all parameters.
     taken = {fold.name, None if repeat is None else repeat.name, *measures(frame.columns)}
     by = [c for c in frame.columns if c not in taken and plain(c) != "task_id" and str(c)[:1] != "."]
+    if (truth := first_named(frame[by], parts.TRUTH)) is not None and frame[truth].nunique() > 1:
+        raise SoberError("E812", _NO_SCORES.format(columns) + _NO_CONFIGURATION.format(truth))
     model = first_named(frame, parts.MODELS)
     # A column called "model" may be one of several parameters (caret's C5.0).
     if model is not None and (len(by) < 2 or not place.assign(model=frame[model]).duplicated().any()):
@@ -208,8 +211,7 @@ def _wide_scores(frame: Any, repeat: Any, n_repeats: int | None, columns: str) -
     table, others = frame.drop(columns=where), {*parts.TRUTH, *parts.SAMPLE, *parts.SUBJECT, *parts.CONFIGURATION}
     for column in table.columns:
         if plain(column) in others or measures([column]) or _SUMMARY.fullmatch(str(column)):
-            text = f" {column!r} is not a configuration; out-of-fold predictions go to sobercv.bbc(y, predictions)."
-            raise SoberError("E812", _NO_SCORES.format(columns) + text)
+            raise SoberError("E812", _NO_SCORES.format(columns) + _NO_CONFIGURATION.format(column))
     repeat = frame.index.to_series().map(lambda _: "") if repeat is None else repeat
     if repeat.duplicated().any():  # else repeats of one split
         repeat = repeat.sort_values(kind="stable")

@@ -22,7 +22,7 @@ from ..tables.tool_columns import OTHER, Tool, first_named, named, plain, tool_o
 from ..targets import guess_task
 from .fold_tables import could_be_scores
 from .judging import ToolPredictions
-from .tool_tables import as_text, configurations, is_adaptive, one_resampling, places
+from .tool_tables import complete, configurations, is_adaptive, one_resampling, places
 
 WANTED = (
     "A long table needs: sample (which row of the data), model (which configuration), y_true, and prob_<class>, score "
@@ -116,7 +116,7 @@ def _model(table: Any, sample: Any, truth: Any, tool: Tool) -> Any:
             f"{str(sample.name)[:40]!r} repeats (up to {sample.value_counts().max()} rows per value), but no column "
             f"names the configurations. {WANTED}",
         )
-    return as_text(table[column])
+    return complete(table[column]).astype(str)
 
 
 def _without_points(truth: Any) -> Any:
@@ -179,9 +179,7 @@ class _Grid:
 
 def _codes(column: Any) -> tuple[Array, list[Any]]:
     """Number the different values of a column in sorted order."""
-    if column.isna().any():
-        raise SoberError("E812", f"The column {column.name!r} has missing values. Every prediction needs one.")
-    found, values = column.factorize(sort=True)
+    found, values = complete(column).factorize(sort=True)
     return np.asarray(found), list(values)
 
 

@@ -49,15 +49,15 @@ def configurations(frame: Any, columns: list[Any]) -> Any:
     if not columns:
         return frame.iloc[:, 0].map(lambda _: "the only one")
     if len(columns) == 1 and plain(columns[0]) in CONFIGURATION:
-        return as_text(frame[columns[0]])
+        return complete(frame[columns[0]]).astype(str)
     return reduce(lambda text, more: text + ", " + more, (f"{c}=" + frame[c].astype(object).map(str) for c in columns))
 
 
-def as_text(column: Any) -> Any:
-    """Write a column that every row needs as text."""
+def complete(column: Any) -> Any:
+    """Return a column that every row needs; refuse gaps."""
     if column.isna().any():
         raise SoberError("E812", f"The column {column.name!r} has missing values. Every row needs one.")
-    return column.astype(str)
+    return column
 
 
 def is_adaptive(frame: Any) -> bool:

@@ -114,7 +114,8 @@ def holds_fold_scores(columns: Iterable[Any]) -> bool:
     names = set(map(plain, columns))
     if any(map(SPLIT.fullmatch, columns)):
         return True
-    if names & PREDICTIONS or any(c.startswith(".pred") for c in columns) or not names & set(FOLDS):
+    has_samples = bool(names & set(TRUTH)) and not names.isdisjoint({*SAMPLE, *SUBJECT} - set(FOLDS))
+    if names & PREDICTIONS or has_samples or any(c.startswith(".pred") for c in columns) or not names & set(FOLDS):
         return False
     is_long = bool(measures(columns)) and not names.isdisjoint((*MODELS, "resample"))
     return is_long or {".metric", ".estimate"} <= set(columns)
