@@ -18,9 +18,9 @@ from ..errors import SoberError
 from ..inference import Estimate, Estimates
 from ..tables import Settings
 from ..tables.roles import check_target, find
-from ..tables.tool_columns import holds_fold_scores
+from ..tables.tool_columns import holds_fold_scores, holds_wide_scores
 from . import searches
-from .fold_tables import direction, holds_wide_scores, read_frame
+from .fold_tables import direction, read_frame
 from .judging import FoldScores, ToolPredictions, judge, judge_predictions
 from .prediction_tables import holds_long_predictions, read_long, read_wide, sample_of
 from .searches import is_mljar, read_mljar, read_search
@@ -64,9 +64,9 @@ def correct(
         - A fitted search with `cv_results_`: GridSearchCV, RandomizedSearchCV, the halving searches, BayesSearchCV,
           dask-ml's. A callable `refit` is called again on each resample.
         - An Optuna study, or OptunaSearchCV, whose trials keep their fold scores: as a list in a user attribute, or as
-          intermediate values; the estimate's `winner` is the number of a trial. With `y`: a study whose trials keep
-          out-of-fold predictions in the user attribute "oof" (`predictions=` names another one, or maps trial numbers
-          to predictions).
+          intermediate values. With `y`: a study whose trials keep out-of-fold predictions in the user attribute "oof"
+          (`predictions=` names another one, or maps trial numbers to predictions). The estimate's `winner` is the
+          number of a trial.
         - Fold scores of any tool, wide (one row per fold, one column per configuration) or long (columns such as fold,
           model and score): tidymodels' ``collect_metrics(summarize = FALSE)``, caret's ``$resample``, mlr3's
           scores, a saved `cv_results_`.
@@ -193,7 +193,7 @@ def recognise(
     frame = tidied(frame)
     check_no_means(frame)
     if roles.target_names:
-        check_target(roles, frame.columns)
+        check_target(roles, frame)
     elif (is_named := holds_fold_scores(frame.columns)) or holds_wide_scores(frame):
         if metric is None and not is_named:
             text = "The table holds fold scores. Say of what: --metric accuracy, or --metric rmse for errors."

@@ -19,8 +19,6 @@ from .judging import FoldScores
 from .searches import OVERLAP, read_search
 from .tool_tables import HOLD_OUT, check_no_means, complete, configurations, is_adaptive, one_resampling, places, tidied
 
-#: More rows than this, numbered as folds, may be samples that were left out one by one.
-MOST_FOLDS = 20
 _SAY = "Name with metric= (on the command line --metric)"
 _NO_SCORES = (
     "A table of fold scores has one row per fold and one numeric column per configuration, or columns such as fold, "
@@ -92,26 +90,6 @@ def read_frame(
         n_repeats=told if n_repeats is None else n_repeats, test_share=_HOLD_OUT_SHARE if is_hold_out else None,
         is_adaptive=is_adaptive(frame), notes=tuple(notes),
     )  # fmt: skip
-
-
-def holds_wide_scores(frame: Any) -> bool:
-    """Whether each row of a wide table is a fold by its name, and every other column can be a configuration's scores.
-
-    Numbers of folds could be those of leave-one-out, whose rows are samples: they are believed in short tables only.
-    """
-    where = named(frame, (*FOLDS, *REPEAT))
-    if not where or frame.duplicated(where).any() or not could_be_scores(frame.drop(columns=where)):
-        return False
-    labels = frame[where].astype(str)
-    if any(labels[c].str.match(r"(?i)(fold|repeat|bootstrap|resample|split)\W*\d").any() for c in where):
-        return True
-    return len(frame) <= MOST_FOLDS and any("fold" in plain(c) or plain(c) == "resample" for c in where)
-
-
-def could_be_scores(table: Any) -> bool:
-    """Whether all columns hold fractions, unlike labels and numbers of samples, and none is called a truth."""
-    numbers = all(column.dtype.kind == "f" and (column.dropna() % 1 != 0).any() for _, column in table.items())
-    return numbers and table.shape[1] >= 2 and not named(table, (*parts.TRUTH, *parts.PREDICTIONS))
 
 
 def _without_summary_rows(frame: Any, notes: list[Note]) -> Any:

@@ -134,13 +134,7 @@ def judge(
 
     def alone(name: str, configuration: int) -> Estimate:
         """Judge one configuration, with nothing selected."""
-        if configuration not in ids:
-            raise SoberError(
-                "E122",
-                f"There is no configuration {configuration!r} to compare with: it failed on some fold or does not "
-                f"exist. Name one of {ids[0]} to {ids[-1]}.",
-            )
-        at = int(np.flatnonzero(ids == configuration)[0])
+        at = _position(configuration, ids)
         return estimate(name, at, np.full_like(winners, at), np.array([at]))
 
     notes, out = _notes(found, len(kept), k), dict[str, Estimate]()
@@ -167,6 +161,17 @@ def judge(
             win_counts=np.bincount(winners.ravel(), minlength=len(kept)), judge_alone=partial(alone, name),
         )  # fmt: skip
     return out
+
+
+def _position(configuration: int, ids: Array) -> int:
+    """Find a configuration by its number among those that were compared."""
+    if configuration not in ids:
+        raise SoberError(
+            "E122",
+            f"There is no configuration {configuration!r} to compare with: it failed on some fold or does not exist. "
+            f"Name one of {ids[0]} to {ids[-1]}.",
+        )
+    return int(np.flatnonzero(ids == configuration)[0])
 
 
 def _notes(found: FoldScores, n_kept: int, k: int) -> tuple[Note, ...]:
@@ -224,6 +229,7 @@ class ToolPredictions:
     responses: Mapping[str, Any]
     names: list[str]  # of the configurations
     params: list[dict[str, Any]] | None = None  # parameters of the configurations, where they are known
+    ids: Array | None = None  # numbers of the configurations; default: their positions
     groups: Array | None = None
     folds: Array | None = None
     is_adaptive: bool = False  # whether later configurations were chosen by the scores of earlier ones
@@ -334,10 +340,24 @@ def judge_predictions(
         )
     if found.is_adaptive:
         notes.append(adaptive(first.n_groups or first.n_samples, first.n_configurations))
-    return {
-        name: replace(
-            one, winner_name=found.names[one.winner], winner_params=found.params[one.winner] if found.params else None,
-            notes=(*one.notes, *notes),
-        )
-        for name, one in estimates.items()
-    }  # fmt: skip
+    name, params = found.names[first.winner], None if found.params is None else found.params[first.winner]
+    return {  # all metrics judge the same winner
+        metric: replace(_numbered(one, found.ids), winner_name=name, winner_params=params, notes=(*one.notes, *notes))
+        for metric, one in estimates.items()
+    }
+
+
+def _numbered(one: Estimate, ids: Array | None) -> Estimate:
+    """Number the configurations of an estimate as their tool does, rather than by their positions."""
+    if ids is None:
+        return one
+    known = ids[one.configurations]
+
+    def alone(number: int) -> Estimate:
+        assert one.judge_alone is not None
+        return _numbered(one.judge_alone(int(one.configurations[_position(number, known)])), ids)
+
+    return replace(
+        one, winner=int(ids[one.winner]), configurations=known, judge_alone=alone,
+        single=None if one.single is None else _numbered(one.single, ids),
+    )  # fmt: skip

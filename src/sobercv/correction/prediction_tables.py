@@ -20,7 +20,6 @@ from ..tables.naming import listed
 from ..tables.roles import assign
 from ..tables.tool_columns import OTHER, Tool, first_named, named, plain, tool_of
 from ..targets import guess_task
-from .fold_tables import could_be_scores
 from .judging import ToolPredictions
 from .tool_tables import complete, configurations, is_adaptive, one_resampling, places
 
@@ -233,7 +232,7 @@ def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
     """Read a wide table; any table that is not long is read as one, or refused."""
     if not roles.target_names:
         text = f"Say which column holds the truth: --target COLUMN. {listed(frame.columns)} {WANTED}"
-        if could_be_scores(frame):
+        if parts.could_be_scores(frame):
             text += " If each row holds the scores of one fold, add a column fold that numbers the rows."
         raise SoberError("E808", text)
     names = [c for c in frame.columns if c not in roles.roles() and plain(c) not in parts.PLACE]

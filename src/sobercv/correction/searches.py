@@ -202,7 +202,6 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
     name = name if sign > 0 or name.startswith("neg_") else f"neg_{name}"
     names = [f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial in trials]
     n_repeats = 1 if n_repeats is None else n_repeats
-    numbers = np.array([trial.number for trial in trials])
     apart = [_reports(trial)[1:] for trial in trials]
     if all(reports and np.array_equal(reports[0], one) for reports, one in zip(apart, folds, strict=True)):
         text = (
@@ -210,7 +209,7 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
             "one hold-out, there are no fold scores, and nothing here can be corrected."
         )
         about["notes"] = (*about["notes"], Note("W206", text))
-    return FoldScores({name: sign * np.array(folds).T}, names=names, ids=numbers, n_repeats=n_repeats, **about)
+    return FoldScores({name: sign * np.array(folds).T}, names=names, n_repeats=n_repeats, **about)
 
 
 def read_study_predictions(
@@ -244,15 +243,17 @@ def _kept(
     )
     trials, values = map(list, zip(*kept, strict=True))
     notes = (Note("W204", text),) if left_out else ()
-    params = [dict(trial.params) for trial in trials]
-    return trials, values, {"params": params, "is_adaptive": bool(learns_from_scores(study)), "notes": notes}
+    return trials, values, {
+        "params": [dict(trial.params) for trial in trials], "ids": np.array([trial.number for trial in trials]),
+        "is_adaptive": bool(learns_from_scores(study)), "notes": notes,
+    }  # fmt: skip
 
 
 def with_study_winner(study: Any, found: ToolPredictions, estimates: dict[str, Estimate]) -> dict[str, Estimate]:
     """Note where the study itself selected another trial than its predictions do."""
     first = next(iter(estimates.values()))
-    winner = str(first.winner_name).removeprefix("trial ")
-    if len(study.directions) > 1 or (best := str(study.best_trial.number)) == winner:
+    winner = first.winner
+    if len(study.directions) > 1 or (best := study.best_trial.number) == winner:
         return estimates
     kept = "" if f"trial {best}" in found.names else ", which kept no predictions"
     text = (

@@ -15,9 +15,10 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import Note, SoberError
-from ..targets import LARGEST, MOST_CLASSES, TABLE_TASKS, guess_task, survival_of
+from ..targets import LARGEST, MOST_CLASSES, TABLE_TASKS, guess_task, obvious_positive, survival_of
 from .naming import closest, listed
 from .settings import Settings
+from .tool_columns import correctable
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ class Dataset:
 def assign(frame: Any, settings: Settings | None = None, **given: Any) -> Dataset:
     """Give the columns of a table their roles, by `Settings` or by names of theirs."""
     settings = settings or Settings(**given)
-    check_target(settings, frame.columns)
+    check_target(settings, frame)
     names, others = settings.target_names, settings.roles()
     for name in others:
         find(frame, name)
@@ -140,8 +141,9 @@ def words_of(name: str) -> list[str]:
     return re.findall(r"[a-z]+", unicodedata.normalize("NFKD", apart).encode("ascii", "ignore").decode().lower())
 
 
-def check_target(settings: Settings, columns: Iterable[Any]) -> None:
+def check_target(settings: Settings, frame: Any) -> None:
     """Refuse roles of the target that do not go together; list the columns where none is named."""
+    columns = frame.columns
     target, time, event, task = settings.target, settings.time, settings.event, settings.task
     times = {time, event} - {None}
     wrong = ""
@@ -153,6 +155,7 @@ def check_target(settings: Settings, columns: Iterable[Any]) -> None:
         wrong = "Survival needs --time and --event instead of --target."
     elif not target and not times:
         wrong = f"Say what to predict: --target COLUMN, or --time COLUMN and --event COLUMN. {listed(columns)}"
+        wrong = f"{wrong} {correctable(frame)}".strip()
     elif times and None in (time, event):
         lacks, pattern = ("event", EVENT_NAME) if event is None else ("time", TIME_NAME)
         likely = [n for n in named_like(pattern, columns) if n not in times]
@@ -216,17 +219,35 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
     return values, "binary" if len(distinct) == 2 else "multiclass", is_guess
 
 
+#: Beginnings of words that name the opposite of an event: 1 or yes may mean that it was not seen.
+NO_EVENT_NAME = re.compile(r"cens|zensier|alive|surviv|ueberleb|uberleb|lebt|lebend|viv")
+
+
 def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Array, tuple[Note, ...]]:
     """Return records of (event, time); where `value` says which cause is meant, all others count as not seen."""
     times, notes = kept[time], tuple[Note, ...]()
     written = kept[event].astype(object).map(_written)
     counts = written.value_counts().sort_index()
+    flags, words = {"0", "1", "True", "False"}, list(counts.index)
+    if kind_of(kept[event].dtype) == "number" and len(counts) > MOST_CLASSES and {*map(_written, times)} <= flags:
+        text = f"The time {time[:40]!r} holds only 0 and 1, and the event {event[:40]!r} {len(counts)} different "
+        text += f"numbers, so they seem to be swapped. Write --time {event[:40]} --event {time[:40]}."
+        raise SoberError("E112", text)
+    is_reversed = bool(named_like(NO_EVENT_NAME, [event]))
+    if value is None and not is_reversed and not flags.issuperset(words):
+        value = obvious_positive(words)  # yes and no, dead and alive
+        text = f"The event {event[:40]!r} counts as observed where it is {value!r}; if wrong: --event-value."
+        notes = (Note("W801", text, (event,)),) if value is not None else ()
     if value is None:
-        if not set(counts.index) <= {"0", "1", "True", "False"}:
+        if not flags.issuperset(words):
             text = f"The event {event[:40]!r} must be 1 (observed) or 0 (censored); it holds {_counted(counts)}. "
             text += "Write --event-value with the one that means observed; all others then count as censored."
             raise SoberError("E112", text)
         seen = written.isin(["1", "True"]).to_numpy(np.float64)
+        if is_reversed:
+            seen_as, other = ("True", "False") if "True" in words else ("1", "0")
+            text = f"The event {event[:40]!r} counts as observed where it is {seen_as}, although its name may say the "
+            notes = (Note("S801", f"{text}opposite. If so: --event-value {other}.", (event,)),)
     else:
         wanted = _written(value.strip())
         if wanted not in counts.index:
@@ -238,7 +259,7 @@ def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Arra
             text = f"Only {value[:30]!r} of {event[:40]!r} counts as the event; {_counted(causes)} {verb} as censored. "
             text += "Competing risks are ignored: the model ranks the risk of this cause as if the others did not "
             text += "exist."
-            notes = (Note("W813", text, (event,)),)
+            notes += (Note("W813", text, (event,)),)
     if kind_of(times.dtype) != "number":
         raise SoberError("E112", f"The time {time!r} must hold numbers, such as days. Convert it.")
     times = times.to_numpy(np.float64)

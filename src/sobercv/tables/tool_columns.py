@@ -56,6 +56,8 @@ GAIN = re.compile(
 )
 #: A column of probabilities of one class, and the class.
 CHANCE = re.compile(r"(?i)\.?(?:y_?)?(?:prob|proba|probability|p|pred|score)[_. ](.+)")
+#: More rows than this, numbered as folds, may be samples that were left out one by one.
+MOST_FOLDS = 20
 
 
 @dataclass(frozen=True)
@@ -119,3 +121,36 @@ def holds_fold_scores(columns: Iterable[Any]) -> bool:
         return False
     is_long = bool(measures(columns)) and not names.isdisjoint((*MODELS, "resample"))
     return is_long or {".metric", ".estimate"} <= set(columns)
+
+
+def holds_wide_scores(frame: Any) -> bool:
+    """Whether each row of a wide table is a fold by its name, and every other column can be a configuration's scores.
+
+    Numbers of folds could be those of leave-one-out, whose rows are samples: they are believed in short tables only.
+    """
+    where = named(frame, (*FOLDS, *REPEAT))
+    if not where or frame.duplicated(where).any() or not could_be_scores(frame.drop(columns=where)):
+        return False
+    labels = frame[where].astype(str)
+    if any(labels[c].str.match(r"(?i)(fold|repeat|bootstrap|resample|split)\W*\d").any() for c in where):
+        return True
+    return len(frame) <= MOST_FOLDS and any("fold" in plain(c) or plain(c) == "resample" for c in where)
+
+
+def could_be_scores(table: Any) -> bool:
+    """Whether all columns hold fractions, unlike labels and numbers of samples, and none is called a truth."""
+    numbers = all(column.dtype.kind == "f" and (column.dropna() % 1 != 0).any() for _, column in table.items())
+    return numbers and table.shape[1] >= 2 and not named(table, (*TRUTH, *PREDICTIONS))
+
+
+def correctable(frame: Any) -> str:
+    """Say that `sober correct` takes this table, where by its columns a tool wrote it; an empty text elsewhere."""
+    columns = list(map(str, frame.columns))
+    names, what = set(map(plain, columns)), ""
+    is_predicted = not names.isdisjoint({*LABEL, *NUMBER}) or any(map(CHANCE.fullmatch, columns))
+    has_parts = all(names & set(words) for words in (CONFIGURATION, TRUTH, (*SAMPLE, *SUBJECT)))
+    if tool_of(columns) is not OTHER or (is_predicted and has_parts):
+        what = "out-of-fold predictions"
+    elif holds_fold_scores(columns) or holds_wide_scores(frame):
+        what = "scores by fold"
+    return f"If these are {what} of a search, sober correct FILE corrects its best score." if what else ""
