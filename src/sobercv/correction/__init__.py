@@ -18,13 +18,12 @@ from ..errors import SoberError
 from ..inference import Estimate, Estimates
 from ..tables import Settings
 from ..tables.roles import check_target, find
-from ..tables.tool_columns import holds_fold_scores, holds_wide_scores
+from ..tables.tool_columns import check_no_means, holds_fold_scores, holds_wide_scores, tidied
 from . import searches
 from .fold_tables import direction, read_frame
 from .judging import FoldScores, ToolPredictions, judge, judge_predictions
 from .prediction_tables import holds_long_predictions, read_long, read_wide, sample_of
 from .searches import is_mljar, read_mljar, read_search
-from .tool_tables import check_no_means, tidied
 
 __all__ = [
     "Estimates",

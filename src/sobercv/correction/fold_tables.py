@@ -14,10 +14,8 @@ from scipy.stats import rankdata
 
 from ..errors import Note, SoberError
 from ..tables import tool_columns as parts
-from ..tables.tool_columns import FOLDS, REPEAT, SPLIT, first_named, measures, named, plain
 from .judging import FoldScores
 from .searches import OVERLAP, read_search
-from .tool_tables import HOLD_OUT, check_no_means, complete, configurations, is_adaptive, one_resampling, places, tidied
 
 _SAY = "Name with metric= (on the command line --metric)"
 _NO_SCORES = (
@@ -49,20 +47,20 @@ def read_frame(
         text = "Rows have names and columns have numbers, as if every row were a configuration. Pass frame.T."
         raise SoberError("E812", text)
     notes = list[Note]()
-    frame = tidied(_without_summary_rows(frame, notes))
-    if any(SPLIT.fullmatch(str(column)) for column in frame.columns):
+    frame = parts.tidied(_without_summary_rows(frame, notes))
+    if any(map(parts.SPLIT.fullmatch, map(str, frame.columns))):
         return _cv_results(frame, metric, n_repeats)
-    check_no_means(frame)
+    parts.check_no_means(frame)
     columns = ", ".join(map(str, list(frame.columns)[:8]))
-    resampling = one_resampling(frame)
-    fold, repeat = (None if column is None else complete(column) for column in places(frame, FOLDS))
+    resampling = parts.one_resampling(frame)
+    fold, repeat = (None if column is None else parts.complete(column) for column in parts.places(frame, parts.FOLDS))
     if "repeated" in resampling and repeat is None and n_repeats is None:
         raise SoberError(
             "E108",
             f"The folds are those of {resampling!r}, and no column tells the repeats apart. Say how often the folds "
             "were repeated: n_repeats= (on the command line --repeats).",
         )
-    if fold is None or not measures(frame.columns):
+    if fold is None or not parts.measures(frame.columns):
         table, repeats = _wide_scores(frame, repeat, n_repeats, columns)
     else:
         frame, metric, score = _one_measure(frame, metric, notes)
@@ -81,20 +79,20 @@ def read_frame(
             f"The table has {told} repeats, with {sizes.min()} to {sizes.max()} folds each. Repeats must have the "
             "same number of folds, and `n_repeats` must be their number.",
         )
-    is_hold_out = told < len(sizes) or (fold is not None and fold.astype(str).str.match(HOLD_OUT).all())
+    is_hold_out = told < len(sizes) or (fold is not None and fold.astype(str).str.match(parts.HOLD_OUT).all())
     is_hold_out = is_hold_out or resampling in ("bootstrap", "subsampling")
     notes += [Note("W203", OVERLAP)] if is_hold_out else []
     sign, name = direction("score" if metric is None else metric, greater_is_better)
     return FoldScores(
         {name: sign * scores}, names=[str(c) for c in table.columns],
         n_repeats=told if n_repeats is None else n_repeats, test_share=_HOLD_OUT_SHARE if is_hold_out else None,
-        is_adaptive=is_adaptive(frame), notes=tuple(notes),
+        is_adaptive=len(set(frame.get(".iter", ()))) > 1, notes=tuple(notes),
     )  # fmt: skip
 
 
 def _without_summary_rows(frame: Any, notes: list[Note]) -> Any:
     """Leave out rows that a spreadsheet or a tool wrote below the folds, such as their mean."""
-    fold = first_named(frame, FOLDS)
+    fold = parts.first_named(frame, parts.FOLDS)
     labels = frame.index.to_series() if fold is None else frame[fold]
     is_summary = labels.astype(str).str.fullmatch(_SUMMARY_ROW).to_numpy(bool)
     if not is_summary.any():
@@ -119,9 +117,9 @@ def _one_measure(frame: Any, metric: str | None, notes: list[Note]) -> tuple[Any
     """Return the rows of the measure that selected, its name, and the column that holds its scores."""
     from sklearn.neighbors import VALID_METRICS
 
-    score, found = first_named(frame, parts.SCORE), measures(frame.columns)
-    measure = None if score is None else first_named(frame, ("metric", "measure"))
-    known = [] if measure is None else list(dict.fromkeys(complete(frame[measure]).astype(str)))
+    score, found = parts.first_named(frame, parts.SCORE), parts.measures(frame.columns)
+    measure = None if score is None else parts.first_named(frame, ("metric", "measure"))
+    known = [] if measure is None else list(dict.fromkeys(parts.complete(frame[measure]).astype(str)))
     # Measures one below the other; "metric" is also a parameter of nearest neighbours.
     if measure == ".metric" or not set(known) <= {*VALID_METRICS["ball_tree"], *VALID_METRICS["brute"]}:
         metric = known[0] if metric is None and len(known) == 1 else metric
@@ -141,20 +139,20 @@ def _one_measure(frame: Any, metric: str | None, notes: list[Note]) -> tuple[Any
 
 def _long_scores(frame: Any, score: Any, columns: str) -> tuple[Any, Any]:
     """Make a long table wide, the folds of each repeat together; return it and the repeat of each of its rows."""
-    fold, repeat = places(frame, FOLDS)
+    fold, repeat = parts.places(frame, parts.FOLDS)
     place = fold.astype(str).to_frame("fold").assign(repeat="" if repeat is None else repeat.astype(str))
     # What tells configurations apart: the column that names them, or all parameters.
-    taken = {fold.name, None if repeat is None else repeat.name, *measures(frame.columns)}
-    by = [c for c in frame.columns if c not in taken and plain(c) != "task_id" and str(c)[:1] != "."]
-    if (truth := first_named(frame[by], parts.TRUTH)) is not None and frame[truth].nunique() > 1:
+    taken = {fold.name, None if repeat is None else repeat.name, *parts.measures(frame.columns)}
+    by = [c for c in frame.columns if c not in taken and parts.plain(c) != "task_id" and str(c)[:1] != "."]
+    if (truth := parts.first_named(frame[by], parts.TRUTH)) is not None and frame[truth].nunique() > 1:
         raise SoberError("E812", _NO_SCORES.format(columns) + _NO_CONFIGURATION.format(truth))
-    model = first_named(frame, parts.MODELS)
+    model = parts.first_named(frame, parts.MODELS)
     # A column called "model" may be one of several parameters (caret's C5.0).
     if model is not None and (len(by) < 2 or not place.assign(model=frame[model]).duplicated().any()):
         by = [model]
     elif model is not None and model not in by:  # .config of one of several workflows
         by.append(model)
-    model = configurations(frame, by)
+    model = parts.configurations(frame, by)
     if model.nunique() < 2:
         raise SoberError(
             "E813",
@@ -178,7 +176,7 @@ def _long_scores(frame: Any, score: Any, columns: str) -> tuple[Any, Any]:
 
 def _wide_scores(frame: Any, repeat: Any, n_repeats: int | None, columns: str) -> tuple[Any, Any]:
     """Return the columns of the configurations, the folds of each repeat together, and the repeat of each row."""
-    where = named(frame, (*FOLDS, *REPEAT))
+    where = parts.named(frame, (*parts.FOLDS, *parts.REPEAT))
     if where and n_repeats is None and frame.duplicated(where).any():
         raise SoberError(
             "E812",
@@ -188,7 +186,7 @@ def _wide_scores(frame: Any, repeat: Any, n_repeats: int | None, columns: str) -
         )
     table, others = frame.drop(columns=where), {*parts.TRUTH, *parts.SAMPLE, *parts.SUBJECT, *parts.CONFIGURATION}
     for column in table.columns:
-        if plain(column) in others or measures([column]) or _SUMMARY.fullmatch(str(column)):
+        if parts.plain(column) in others or parts.measures([column]) or _SUMMARY.fullmatch(str(column)):
             raise SoberError("E812", _NO_SCORES.format(columns) + _NO_CONFIGURATION.format(column))
     repeat = frame.index.to_series().map(lambda _: "") if repeat is None else repeat
     if repeat.duplicated().any():  # else repeats of one split

@@ -18,10 +18,8 @@ from ..tables import Settings
 from ..tables import tool_columns as parts
 from ..tables.naming import listed
 from ..tables.roles import assign
-from ..tables.tool_columns import OTHER, Tool, first_named, named, plain, tool_of
 from ..targets import guess_task
 from .judging import ToolPredictions
-from .tool_tables import complete, configurations, is_adaptive, one_resampling, places
 
 WANTED = (
     "A long table needs: sample (which row of the data), model (which configuration), y_true, and prob_<class>, score "
@@ -32,20 +30,20 @@ WANTED = (
 # ---- long tables ---------------------------------------------------------------------------------------------------
 def sample_of(frame: Any, roles: Settings) -> Any:
     """Return the column that tells samples apart, if it repeats as in long tables."""
-    tool = tool_of(frame.columns)
-    if tool is not OTHER:
+    tool = parts.tool_of(frame.columns)
+    if tool.marks:
         return tool.marks[0]
     # A patient may have several rows in a wide table, too; only with a column of models does it name samples.
-    has_models = named(frame, parts.CONFIGURATION, roles.ignore)
+    has_models = parts.named(frame, parts.CONFIGURATION, roles.ignore)
     words = (*parts.SAMPLE, *parts.SUBJECT) if has_models else parts.SAMPLE
-    names = named(frame, words, {*roles.roles(), roles.group})
+    names = parts.named(frame, words, {*roles.roles(), roles.group})
     return next((name for name in names if frame[name].nunique() > 1 and frame[name].duplicated().any()), None)
 
 
 def holds_long_predictions(frame: Any) -> bool:
     """Whether a table is a long one of predictions by its names: of a known tool, or with the documented parts."""
-    has_parts = all(named(frame, words) for words in (parts.CONFIGURATION, parts.TRUTH))
-    is_long = tool_of(frame.columns) is not OTHER or (has_parts and sample_of(frame, Settings()) is not None)
+    has_parts = all(parts.named(frame, words) for words in (parts.CONFIGURATION, parts.TRUTH))
+    is_long = bool(parts.tool_of(frame.columns).marks) or (has_parts and sample_of(frame, Settings()) is not None)
     return is_long and not parts.holds_fold_scores(frame.columns)
 
 
@@ -55,11 +53,11 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     Rows that were predicted twice in the same place are refused: then these are not out-of-fold predictions of one
     cross-validation.
     """
-    one_resampling(frame)
-    tool, sample = tool_of(frame.columns), frame[sample_of(frame, roles)]
+    parts.one_resampling(frame)
+    tool, sample = parts.tool_of(frame.columns), frame[sample_of(frame, roles)]
     own = {sample.name, *tool.marks}
     table = frame.drop(columns=[c for c in roles.ignore if c in frame and c not in own])
-    fold, repeat = places(table, tool.fold)
+    fold, repeat = parts.places(table, tool.fold)
     group = frame.get(roles.group or (".group" if tool.name == "tidymodels" else None))
     if group is not None and group.name not in own:
         table = table.drop(columns=group.name, errors="ignore")
@@ -86,13 +84,13 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
         _responses(table, truth, tool, grid), [str(name) for name in grid.models],
         groups=None if group is None else group.iloc[grid.firsts].to_numpy(object).astype(str),
         folds=None if fold is None else grid.shared(fold, "fold", by_repeat=True),
-        is_adaptive=model.name == "batch_nr" or is_adaptive(table), n_repeats=grid.shape[2],
+        is_adaptive=model.name == "batch_nr" or len(set(table.get(".iter", ()))) > 1, n_repeats=grid.shape[2],
     )  # fmt: skip
 
 
-def _truth(table: Any, sample: Any, tool: Tool) -> Any:
+def _truth(table: Any, sample: Any, tool: parts.Tool) -> Any:
     """Return the column of the truth; ask where none or several could be it."""
-    found = named(table, tool.truth, {sample.name})
+    found = parts.named(table, tool.truth, {sample.name})
     if not tool.truth:  # it is the same in all rows of a sample
         others = [c for c in table if c[:1] != "." and c not in tool.fold]
         found = [c for c in others if table.groupby(sample)[c].nunique().max() == 1]
@@ -103,19 +101,19 @@ def _truth(table: Any, sample: Any, tool: Tool) -> Any:
     raise SoberError("E808", f"{said} Write --target COLUMN.")
 
 
-def _model(table: Any, sample: Any, truth: Any, tool: Tool) -> Any:
+def _model(table: Any, sample: Any, truth: Any, tool: parts.Tool) -> Any:
     """Name each row's configuration."""
     if not tool.configuration:  # by all parameters
         others = {*tool.marks, "weights", *_spelled(set(truth.dropna().astype(str)))}
-        return configurations(table, [c for c in table if c not in others])
-    column = first_named(table, tool.configuration)
+        return parts.configurations(table, [c for c in table if c not in others])
+    column = parts.first_named(table, tool.configuration)
     if column is None:
         raise SoberError(
             "E812",
             f"{str(sample.name)[:40]!r} repeats (up to {sample.value_counts().max()} rows per value), but no column "
             f"names the configurations. {WANTED}",
         )
-    return complete(table[column]).astype(str)
+    return parts.complete(table[column]).astype(str)
 
 
 def _without_points(truth: Any) -> Any:
@@ -178,11 +176,11 @@ class _Grid:
 
 def _codes(column: Any) -> tuple[Array, list[Any]]:
     """Number the different values of a column in sorted order."""
-    found, values = complete(column).factorize(sort=True)
+    found, values = parts.complete(column).factorize(sort=True)
     return np.asarray(found), list(values)
 
 
-def _responses(table: Any, truth: Any, tool: Tool, grid: _Grid) -> dict[str, Any]:
+def _responses(table: Any, truth: Any, tool: parts.Tool, grid: _Grid) -> dict[str, Any]:
     """Return the predictions: probabilities of classes, labels and numbers, all that there are."""
     labels = {str(one): one for one in sorted(truth.unique())}
     spelled, responses = _spelled(labels), dict[str, Any]()
@@ -190,8 +188,8 @@ def _responses(table: Any, truth: Any, tool: Tool, grid: _Grid) -> dict[str, Any
         chances = {spelled[m[1]]: c for c in table if (m := parts.CHANCE.fullmatch(str(c))) and m[1] in spelled}
     else:
         chances = {spelled[c]: c for c in table if c in spelled}
-    label = next((c for c in named(table, parts.LABEL) if _are_labels(table[c], truth, labels)), None)
-    number = next((c for c in named(table, parts.NUMBER) if c != label and table[c].dtype.kind in "iuf"), None)
+    label = next((c for c in parts.named(table, parts.LABEL) if _are_labels(table[c], truth, labels)), None)
+    number = next((c for c in parts.named(table, parts.NUMBER) if c != label and table[c].dtype.kind in "iuf"), None)
     if not chances and label is None and number is None:
         raise SoberError("E812", f"No column of this long table holds predictions. {tool.hint or WANTED}")
     if number is not None:
@@ -235,7 +233,7 @@ def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
         if parts.could_be_scores(frame):
             text += " If each row holds the scores of one fold, add a column fold that numbers the rows."
         raise SoberError("E808", text)
-    names = [c for c in frame.columns if c not in roles.roles() and plain(c) not in parts.PLACE]
+    names = [c for c in frame.columns if c not in roles.roles() and parts.plain(c) not in parts.PLACE]
     if not names:
         text = "There is no column of predictions beside the truth. Pass one column per configuration."
         raise SoberError("E812", text)
@@ -246,14 +244,14 @@ def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
         text = "Some columns hold labels and others numbers. Pass one kind; --ignore leaves some out."
         raise SoberError("E812", text)
     _check_no_classes(names, labels, data.X)
-    notes, (fold, repeat) = data.notes, places(data.X, parts.FOLD)
+    notes, (fold, repeat) = data.notes, parts.places(data.X, parts.FOLD)
     if repeat is not None and repeat.nunique() > 1:
         raise SoberError(
             "E812",
             "The table names repeats, so a sample has several rows; in a wide table every row is a sample. Pass "
             f"the repeats as a long table. {WANTED}",
         )
-    subject = next((c for c in named(data.X, parts.SUBJECT) if data.X[c].duplicated().any()), "")
+    subject = next((c for c in parts.named(data.X, parts.SUBJECT) if data.X[c].duplicated().any()), "")
     if subject and roles.group is None:
         text = f"{subject[:40]!r} repeats. If it identifies patients, write --group {subject[:40]}, so that "
         notes += (Note("W301", f"{text}their rows are resampled together.", (subject,)),)
@@ -297,7 +295,7 @@ def _column(column: Any, labels: Collection[str]) -> Any:
     if strange is None:
         return np.ma.masked_array(column.astype(object).fillna(min(labels)).to_numpy(), gaps)
     what = "seems to name configurations, but no column tells the samples apart."
-    if plain(name) not in parts.CONFIGURATION:
+    if parts.plain(name) not in parts.CONFIGURATION:
         what = (
             f"holds {strange[:30]!r}, which is neither a number nor one of the classes. Leave it out with --ignore "
             f"{name[:40]}; or, if this is a long table, rename its columns."

@@ -26,9 +26,9 @@ from ..errors import Note, SoberError, SoberWarning
 from ..inference import Estimate
 from ..inference.estimate import shown
 from ..metrics import Metric
+from ..tables.tool_columns import SPLIT
 from .judging import RANGES, FoldScores, ToolPredictions
 
-SPLIT = re.compile(r"split(\d+)_test_(.+)")
 OVERLAP = "Test sets overlap, so the splits are not independent: the interval is widened for it."
 #: How far the mean of fold scores may lie from the value of the trial.
 CLOSE = 1e-6
@@ -56,16 +56,13 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
     measures = [found.name for found in known.values()]
     titles = {found.name: name for name, found in known.items() if measures.count(found.name) == 1}
     titles |= {title(search, name): name for name in names}
-    first: Any = titles.get(metric, metric) if isinstance(metric, str) else metric
-    if metric is None:
-        first = names[0] if len(names) == 1 or callable(refit) else refit
+    default: Any = names[0] if len(names) == 1 or callable(refit) else refit
+    first = default if metric is None else titles.get(metric, metric)
     if first not in names:
         is_named = isinstance(first, str)
         given = f"got {first!r}" if is_named else "the search has several and no refit"
-        raise SoberError(
-            "E122" if is_named else "E113",
-            f"`metric` must name the metric that selects, one of {', '.join(names)}; {given}.",
-        )
+        text = f"`metric` must name the metric that selects, one of {', '.join(names)}; {given}."
+        raise SoberError("E122" if is_named else "E113", text)
     notes, rows = list[Note](), np.arange(len(results["params"]))
     if "iter" in results:
         iteration = np.asarray(results["iter"])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from ..errors import SoberError
@@ -56,6 +57,8 @@ GAIN = re.compile(
 )
 #: A column of probabilities of one class, and the class.
 CHANCE = re.compile(r"(?i)\.?(?:y_?)?(?:prob|proba|probability|p|pred|score)[_. ](.+)")
+#: Bootstraps and random hold-outs of caret and rsample, whose test sets overlap.
+HOLD_OUT = r"(?i)(bootstrap|resample)\d+$"
 #: More rows than this, numbered as folds, may be samples that were left out one by one.
 MOST_FOLDS = 20
 
@@ -64,7 +67,7 @@ MOST_FOLDS = 20
 class Tool:
     """What a tool calls the columns of its long tables of predictions."""
 
-    name: str
+    name: str = ""
     marks: tuple[str, ...] = ()  # columns that all of them have; the first one numbers the samples
     configuration: tuple[str, ...] = CONFIGURATION  # empty: all columns that have no other part
     truth: tuple[str, ...] = TRUTH  # empty: the outcome has its own name
@@ -77,13 +80,12 @@ TOOLS = (
     Tool("caret", ("rowIndex", "obs", "pred", "Resample"), (), ("obs",), ("resample",)),
     Tool("mlr3", ("row_ids", "truth"), ("uhash", "nr", "config", "learner_id", "batch_nr"), ("truth",)),
 )
-OTHER = Tool("")
 
 
 def tool_of(columns: Iterable[Any]) -> Tool:
-    """Return the tool that writes long tables of predictions with these columns; `OTHER` where none does."""
+    """Return the tool that writes long tables of predictions with these columns; one without marks where none does."""
     present = set(columns)
-    return next((tool for tool in TOOLS if present.issuperset(tool.marks)), OTHER)
+    return next((tool for tool in TOOLS if present.issuperset(tool.marks)), Tool())
 
 
 def plain(column: Any) -> str:
@@ -149,8 +151,80 @@ def correctable(frame: Any) -> str:
     names, what = set(map(plain, columns)), ""
     is_predicted = not names.isdisjoint({*LABEL, *NUMBER}) or any(map(CHANCE.fullmatch, columns))
     has_parts = all(names & set(words) for words in (CONFIGURATION, TRUTH, (*SAMPLE, *SUBJECT)))
-    if tool_of(columns) is not OTHER or (is_predicted and has_parts):
+    if tool_of(columns).marks or (is_predicted and has_parts):
         what = "out-of-fold predictions"
     elif holds_fold_scores(columns) or holds_wide_scores(frame):
         what = "scores by fold"
     return f"If these are {what} of a search, sober correct FILE corrects its best score." if what else ""
+
+
+# ---- the rows of a table -------------------------------------------------------------------------------------------
+def tidied(frame: Any) -> Any:
+    """Make columns of an index that says where a row was; drop the row numbers that R and pandas write as a column.
+
+    caret's `resamples()$values` becomes a long table.
+    """
+    if not {*FOLDS, *REPEAT, *MODELS}.isdisjoint(map(plain, frame.index.names)):
+        frame = frame.reset_index()
+    nameless = [c for c in frame.columns if re.fullmatch(r"(?i)Unnamed: \d+|X|V1|\.\.\.1|index|", str(c))]
+    counts = [[str(i + start) for i in range(len(frame))] for start in (0, 1)]
+    frame = frame.drop(columns=[c for c in nameless if frame[c].astype(str).tolist() in counts]).reset_index(drop=True)
+    values = [str(c) for c in frame.columns if c != "Resample"]
+    if values and "Resample" in frame and all("~" in name for name in values):  # model~measure
+        frame = frame.melt("Resample", var_name="model", value_name="score")
+        parts = frame.pop("model").str.rsplit("~", n=1)
+        frame = frame.assign(model=parts.str[0], metric=parts.str[1])
+    return frame
+
+
+def places(frame: Any, words: Collection[str]) -> tuple[Any, Any]:
+    """Return the fold and the repeat of each row by the columns so named; None where there are none."""
+    own = [c for c in frame.columns if str(c)[:1] == "."]  # tidymodels' .iter is a step of the search
+    fold, repeat = first_named(frame, words, own), first_named(frame, REPEAT, own)
+    if repeat is None and fold == "id2" and "id" in frame:
+        repeat = "id"
+    if fold is None or repeat is not None:
+        return frame.get(fold), frame.get(repeat)
+    told = frame[fold].astype(str).str.extract(r"[._ ](Rep\w*)$")[0]  # caret names both at once: Fold03.Rep1
+    return frame[fold], None if told.isna().any() else told.rename(None)
+
+
+def configurations(frame: Any, columns: list[Any]) -> Any:
+    """Name each row's configuration by the columns that tell configurations apart."""
+    if not columns:
+        return frame.iloc[:, 0].map(lambda _: "the only one")
+    if len(columns) == 1 and plain(columns[0]) in CONFIGURATION:
+        return complete(frame[columns[0]]).astype(str)
+    return reduce(lambda text, more: text + ", " + more, (f"{c}=" + frame[c].astype(object).map(str) for c in columns))
+
+
+def complete(column: Any) -> Any:
+    """Return a column that every row needs; refuse gaps."""
+    if column.isna().any():
+        raise SoberError("E812", f"The column {column.name!r} has missing values. Every row needs one.")
+    return column
+
+
+def check_no_means(frame: Any) -> None:
+    """Refuse the summaries of R's tools, known by columns that tables of fold scores do not have."""
+    names = set(map(str, frame.columns))
+    save = ""
+    if {".metric", "mean"} <= names and ".estimate" not in names:
+        save = "collect_metrics(tuned, summarize = FALSE)"
+    elif {"learner_id", "resampling_id", "iters"} <= names:
+        save = "as.data.table(bmr$score())"
+    elif any(f"{measure}SD" in names for measure in measures(names)):
+        save = 'fit$resample, after trainControl(returnResamp = "all")'
+    if save:
+        raise SoberError("E812", f"These are means over folds, and the score of every fold is needed. Save {save}.")
+
+
+def one_resampling(frame: Any) -> str:
+    """Refuse rows of several tasks or resamplings of mlr3; return the name of the resampling, where there is one."""
+    for column, what in (("task_id", "tasks"), ("resampling_id", "resamplings")):
+        name = first_named(frame, (column,))
+        found = [] if name is None else frame[name].dropna().astype(str).unique().tolist()
+        if len(found) > 1:
+            said = f"{', '.join(map(repr, found[:-1][:3]))} and {found[-1]!r}"
+            raise SoberError("E812", f"The table holds the {what} {said}; keep the rows of one.")
+    return found[0].casefold() if found else ""
