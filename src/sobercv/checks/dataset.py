@@ -12,9 +12,9 @@ from ..containers import Array
 from ..errors import SEVERITIES, Note
 from ..tables import Dataset
 from ..tables.facts import are_dates, is_identifier, repeats_subjects
-from ..tables.naming import held_by, some
+from ..tables.naming import held_by, plain, some
 from ..tables.roles import EVENT_NAME, TIME_NAME, named_like
-from ..tables.tool_columns import PLACE, correctable, plain
+from ..tables.tool_columns import PLACE, correctable
 from ..targets import LARGEST
 from .leaks import leaks, numbers_of
 

@@ -14,7 +14,8 @@ from scipy.stats import rankdata
 
 from ..errors import Note, SoberError
 from ..tables import tool_columns as parts
-from .judging import FoldScores
+from ..tables.naming import plain
+from .judging import FoldScores, more_is_better
 from .searches import OVERLAP, read_search
 
 _SAY = "Name with metric= (on the command line --metric)"
@@ -104,13 +105,12 @@ def _without_summary_rows(frame: Any, notes: list[Note]) -> Any:
 
 def direction(measure: str, greater_is_better: bool | None) -> tuple[int, str]:
     """Return the sign that makes more better, and the name of the signed score; ask where the name does not tell."""
-    if greater_is_better is None:
-        greater_is_better = parts.GAIN.fullmatch(measure) is not None
-        if not greater_is_better and not parts.LOSS.fullmatch(measure):
-            said = f"It is unknown whether a higher {measure!r} is better. Pass greater_is_better=True or False."
-            said += f" On the command line call it score, or {measure}_loss if lower is better."
-            raise SoberError("E113", said)
-    return (1, measure) if greater_is_better else (-1, f"neg_{measure}")
+    is_gain = more_is_better(measure) if greater_is_better is None else greater_is_better
+    if is_gain is None:
+        said = f"It is unknown whether a higher {measure!r} is better. Pass greater_is_better=True or False."
+        said += f" On the command line call it score, or {measure}_loss if lower is better."
+        raise SoberError("E113", said)
+    return (1, measure) if is_gain else (-1, f"neg_{measure}")
 
 
 def _one_measure(frame: Any, metric: str | None, notes: list[Note]) -> tuple[Any, Any, Any]:
@@ -143,7 +143,7 @@ def _long_scores(frame: Any, score: Any, columns: str) -> tuple[Any, Any]:
     place = fold.astype(str).to_frame("fold").assign(repeat="" if repeat is None else repeat.astype(str))
     # What tells configurations apart: the column that names them, or all parameters.
     taken = {fold.name, None if repeat is None else repeat.name, *parts.measures(frame.columns)}
-    by = [c for c in frame.columns if c not in taken and parts.plain(c) != "task_id" and str(c)[:1] != "."]
+    by = [c for c in frame.columns if c not in taken and plain(c) != "task_id" and str(c)[:1] != "."]
     if (truth := parts.first_named(frame[by], parts.TRUTH)) is not None and frame[truth].nunique() > 1:
         raise SoberError("E812", _NO_SCORES.format(columns) + _NO_CONFIGURATION.format(truth))
     model = parts.first_named(frame, parts.MODELS)
@@ -186,7 +186,7 @@ def _wide_scores(frame: Any, repeat: Any, n_repeats: int | None, columns: str) -
         )
     table, others = frame.drop(columns=where), {*parts.TRUTH, *parts.SAMPLE, *parts.SUBJECT, *parts.CONFIGURATION}
     for column in table.columns:
-        if parts.plain(column) in others or parts.measures([column]) or _SUMMARY.fullmatch(str(column)):
+        if plain(column) in others or parts.measures([column]) or _SUMMARY.fullmatch(str(column)):
             raise SoberError("E812", _NO_SCORES.format(columns) + _NO_CONFIGURATION.format(column))
     repeat = frame.index.to_series().map(lambda _: "") if repeat is None else repeat
     if repeat.duplicated().any():  # else repeats of one split

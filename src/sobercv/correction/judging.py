@@ -24,6 +24,7 @@ from ..inference.notes import adaptive, are_shares
 from ..inference.selection import best
 from ..inference.tables import FoldMeans
 from ..inference.units import Units
+from ..tables.tool_columns import GAIN, LOSS
 from ..targets import classes_of, guess_task, obvious_positive
 
 #: Below this number of folds a note says what that costs.
@@ -206,6 +207,16 @@ def _by_rule(found: FoldScores, kept: Array, repeat: int, counts: Array) -> Arra
             "`refit` selects the winner, so it is called again on each resample of the folds. It failed there: "
             f"{type(error).__name__}: {error}. Pass metric= to judge the highest mean instead.",
         ) from error
+
+
+def more_is_better(measure: str) -> bool | None:
+    """Whether more of a measure is better, by its name; None where the name does not tell."""
+    if GAIN.fullmatch(measure) or LOSS.fullmatch(measure):
+        return GAIN.fullmatch(measure) is not None
+    try:
+        return metrics.get(measure).greater_is_better
+    except SoberError:
+        return None
 
 
 def _range(name: str, scores: Array, told: tuple[float, float] | None) -> tuple[float, float] | None:

@@ -16,7 +16,7 @@ from ..containers import Array
 from ..errors import Note, SoberError
 from ..tables import Settings
 from ..tables import tool_columns as parts
-from ..tables.naming import listed
+from ..tables.naming import listed, plain
 from ..tables.roles import assign
 from ..targets import guess_task
 from .judging import ToolPredictions
@@ -233,7 +233,7 @@ def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
         if parts.could_be_scores(frame):
             text += " If each row holds the scores of one fold, add a column fold that numbers the rows."
         raise SoberError("E808", text)
-    names = [c for c in frame.columns if c not in roles.roles() and parts.plain(c) not in parts.PLACE]
+    names = [c for c in frame.columns if c not in roles.roles() and plain(c) not in parts.PLACE]
     if not names:
         text = "There is no column of predictions beside the truth. Pass one column per configuration."
         raise SoberError("E812", text)
@@ -295,7 +295,7 @@ def _column(column: Any, labels: Collection[str]) -> Any:
     if strange is None:
         return np.ma.masked_array(column.astype(object).fillna(min(labels)).to_numpy(), gaps)
     what = "seems to name configurations, but no column tells the samples apart."
-    if parts.plain(name) not in parts.CONFIGURATION:
+    if plain(name) not in parts.CONFIGURATION:
         what = (
             f"holds {strange[:30]!r}, which is neither a number nor one of the classes. Leave it out with --ignore "
             f"{name[:40]}; or, if this is a long table, rename its columns."

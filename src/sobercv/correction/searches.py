@@ -27,7 +27,7 @@ from ..inference import Estimate
 from ..inference.estimate import shown
 from ..metrics import Metric
 from ..tables.tool_columns import SPLIT
-from .judging import RANGES, FoldScores, ToolPredictions
+from .judging import FoldScores, ToolPredictions, more_is_better
 
 OVERLAP = "Test sets overlap, so the splits are not independent: the interval is widened for it."
 #: How far the mean of fold scores may lie from the value of the trial.
@@ -190,7 +190,7 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
         number = study.best_trial.number
         raise SoberError("E111", f"The best trial of the study, {number}, keeps no scores by fold. Run it again.")
     sign, name = (1.0 if study.direction.name == "MAXIMIZE" else -1.0), metric or "value"
-    if sign < 0 and _is_gain(name):
+    if sign < 0 and more_is_better(name) and not name.startswith("neg_"):
         raise SoberError(
             "E122",
             f"The study minimises, so its values are no {name}, of which more is better. Leave the name out, or give "
@@ -283,14 +283,6 @@ def _reports(trial: Any) -> list[Array]:
         return []
     reported = np.array([trial.intermediate_values[step] for step in steps], dtype=np.float64)
     return [reported, np.diff(np.arange(1, len(steps) + 1) * reported, prepend=0.0)]
-
-
-def _is_gain(name: str) -> bool:
-    """Whether more of a measure is better, by its name; False where that is not known."""
-    try:
-        return name.lower() in RANGES or metrics.get(name).greater_is_better
-    except SoberError:
-        return False
 
 
 # ---- AutoGluon, mljar-supervised ------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from functools import reduce
 from typing import Any
 
 from ..errors import SoberError
+from .naming import plain
 
 #: Columns that number samples, tell patients apart, or say where a row was in the cross-validation; never predictions
 #: of a configuration. Where several are present, the first in the list plays the part.
@@ -86,11 +87,6 @@ def tool_of(columns: Iterable[Any]) -> Tool:
     """Return the tool that writes long tables of predictions with these columns; one without marks where none does."""
     present = set(columns)
     return next((tool for tool in TOOLS if present.issuperset(tool.marks)), Tool())
-
-
-def plain(column: Any) -> str:
-    """Write the name of a column in small letters with underscores, as the lists above do."""
-    return re.sub(r"[\s.\-]+", "_", str(column).strip().casefold()).strip("_")
 
 
 def named(frame: Any, words: Collection[str], leave_out: Collection[Any] = ()) -> list[Any]:
