@@ -384,6 +384,10 @@ def test_rows_of_several_tasks_or_resamplings_are_refused():
         sobercv.correct(pd.concat([mlr3("cv"), mlr3("cv", "b")]))
     with pytest.raises(SoberError, match="holds the resamplings 'cv' and 'bootstrap'; keep"):
         sobercv.correct(pd.concat([mlr3("cv"), mlr3("bootstrap").assign(nr=9)]))
+    for name in ("dataset", "task"):
+        both = pd.concat([mlr3("cv").drop(columns="task_id").assign(**{name: value}) for value in "ab"])
+        with pytest.raises(SoberError, match="holds the tasks 'a' and 'b'"):
+            sobercv.correct(both)
     rows = pd.DataFrame(
         {"row_ids": [1, 2], "truth": ["n", "y"], "response": ["n", "n"], "task_id": ["a", "b"], "nr": 1}
     )

@@ -28,6 +28,21 @@ def test_a_column_without_any_value_is_a_configuration_without_predictions():
     assert recognise(empty, target="y").responses[""].mask.sum(axis=0).tolist() == [0] * len(MODELS) + [N]
 
 
+@pytest.mark.parametrize("y", [np.arange(N) % 2, np.arange(N) % 2 == 1])
+def test_labels_of_which_some_lack_are_labels(y):
+    """Whole numbers and flags with gaps come as 0.0 and 1.0, as scores would."""
+    labels = {name: np.where(np.arange(N) < 12, np.nan, CHANCE[:, c] > 0.5) for c, name in enumerate(MODELS)}
+    found = recognise(pd.DataFrame({"y": y, "fold": FOLD, **labels}), target="y")
+    assert found.usual_metric() == "accuracy"
+    assert found.responses[""].mask.sum() == 12 * len(MODELS)
+
+
+def test_whole_numbers_that_are_predicted_as_fractions_are_numbers():
+    frame = wide(y=np.arange(N) % 5).rename(columns={"model 0": "score"})
+    assert recognise(frame, target="y").usual_metric() == "r2"
+    assert recognise(wide(y=np.array(list("abcde"))[np.arange(N) % 5]), target="y").usual_metric() == "accuracy"
+
+
 def test_rows_of_one_patient_are_warned_about_and_grouped_on_request():
     frame = wide(patient=np.arange(N) // 2)
     assert [note.code for note in recognise(frame, target="y").notes] == ["W301"]

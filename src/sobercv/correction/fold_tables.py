@@ -143,7 +143,7 @@ def _long_scores(frame: Any, score: Any, columns: str) -> tuple[Any, Any]:
     place = fold.astype(str).to_frame("fold").assign(repeat="" if repeat is None else repeat.astype(str))
     # What tells configurations apart: the column that names them, or all parameters.
     taken = {fold.name, None if repeat is None else repeat.name, *parts.measures(frame.columns)}
-    by = [c for c in frame.columns if c not in taken and plain(c) != "task_id" and str(c)[:1] != "."]
+    by = [c for c in frame.columns if c not in taken and plain(c) not in parts.TASK and str(c)[:1] != "."]
     if (truth := parts.first_named(frame[by], parts.TRUTH)) is not None and frame[truth].nunique() > 1:
         raise SoberError("E812", _NO_SCORES.format(columns) + _NO_CONFIGURATION.format(truth))
     model = parts.first_named(frame, parts.MODELS)

@@ -287,8 +287,10 @@ class ToolPredictions:
         two, bare = len(self.classes) == 2, self.responses.get("")
         if "predict_proba" in self.responses:
             return "roc_auc" if two else "roc_auc_ovr"
-        scores = "decision_function" in self.responses or (bare is not None and bare.dtype.kind == "f")
-        return "roc_auc" if two and scores else "accuracy"
+        are_fractions = bare is not None and bare.dtype.kind == "f"
+        if are_fractions and not two and self.y.dtype.kind in "iuf":  # counts or grades, predicted as numbers
+            return "r2"
+        return "roc_auc" if two and (are_fractions or "decision_function" in self.responses) else "accuracy"
 
 
 def judge_predictions(

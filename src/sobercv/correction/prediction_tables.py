@@ -290,7 +290,9 @@ def _column(column: Any, labels: Collection[str]) -> Any:
     """Return a column of predictions as a masked array: numbers, or labels as text."""
     gaps, name = column.isna().to_numpy(), str(column.name)
     if column.dtype.kind in "iufb" or (gaps.all() and not labels):
-        return np.ma.masked_array(column.fillna(0).to_numpy(np.float64 if gaps.all() else None), gaps)
+        values = column.fillna(0).to_numpy(np.float64 if gaps.all() else None)
+        were_whole = values.dtype.kind == "f" and gaps.any() and not gaps.all() and (values % 1 == 0).all()
+        return np.ma.masked_array(values.astype(np.int64) if were_whole else values, gaps)
     strange = next((v for v in column.dropna().astype(str) if v not in labels), None)
     if strange is None:
         return np.ma.masked_array(column.astype(object).fillna(min(labels)).to_numpy(), gaps)

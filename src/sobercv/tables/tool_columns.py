@@ -37,6 +37,8 @@ PREDICTED = ("y_pred", "ypred", "pred", "predicted", "prediction", "yhat", "y_ha
 LABEL = (*PREDICTED, "pred_class", "predicted_class")
 NUMBER = (*PREDICTED, "prob", "proba", "probability", "score", "y_prob", "y_proba", "y_score", "decision", "risk")
 SCORE = ("estimate", "score", "test_score", "value")
+#: Columns that name the data: a winner is chosen for one task.
+TASK = ("task_id", "task", "dataset", "dataset_id", "data_set")
 #: Columns of fold scores: tidymodels calls the fold "id", and repeats "id" where the fold is "id2".
 FOLDS = (*FOLD, "id2", "id")
 MODELS = (*CONFIGURATION, "params")
@@ -216,9 +218,9 @@ def check_no_means(frame: Any) -> None:
 
 
 def one_resampling(frame: Any) -> str:
-    """Refuse rows of several tasks or resamplings of mlr3; return the name of the resampling, where there is one."""
-    for column, what in (("task_id", "tasks"), ("resampling_id", "resamplings")):
-        name = first_named(frame, (column,))
+    """Refuse rows of several tasks or resamplings; return the name of mlr3's resampling, where there is one."""
+    for words, what in ((TASK, "tasks"), (("resampling_id",), "resamplings")):
+        name = first_named(frame, words)
         found = [] if name is None else frame[name].dropna().astype(str).unique().tolist()
         if len(found) > 1:
             said = f"{', '.join(map(repr, found[:-1][:3]))} and {found[-1]!r}"
