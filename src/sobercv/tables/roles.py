@@ -219,47 +219,32 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
     return values, "binary" if len(distinct) == 2 else "multiclass", is_guess
 
 
+_FLAGS = {"0", "1", "True", "False"}
 #: Beginnings of words that name the opposite of an event: 1 or yes may mean that it was not seen.
 NO_EVENT_NAME = re.compile(r"cens|zensier|alive|surviv|ueberleb|uberleb|lebt|lebend|viv")
 
 
 def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Array, tuple[Note, ...]]:
     """Return records of (event, time); where `value` says which cause is meant, all others count as not seen."""
-    times, notes = kept[time], tuple[Note, ...]()
-    written = kept[event].astype(object).map(_written)
+    times, written, notes = kept[time], kept[event].astype(object).map(_written), tuple[Note, ...]()
     counts = written.value_counts().sort_index()
-    flags, words = {"0", "1", "True", "False"}, list(counts.index)
-    if kind_of(kept[event].dtype) == "number" and len(counts) > MOST_CLASSES and {*map(_written, times)} <= flags:
+    is_number = kind_of(kept[event].dtype) == "number"
+    if is_number and len(counts) > MOST_CLASSES and _FLAGS.issuperset(map(_written, times)):
         text = f"The time {time[:40]!r} holds only 0 and 1, and the event {event[:40]!r} {len(counts)} different "
         text += f"numbers, so they seem to be swapped. Write --time {event[:40]} --event {time[:40]}."
         raise SoberError("E112", text)
-    is_reversed = bool(named_like(NO_EVENT_NAME, [event]))
-    if value is None and not is_reversed and not flags.issuperset(words):
-        value = obvious_positive(words)  # yes and no, dead and alive
-        text = f"The event {event[:40]!r} counts as observed where it is {value!r}; if wrong: --event-value."
-        notes = (Note("W801", text, (event,)),) if value is not None else ()
     if value is None:
-        if not flags.issuperset(words):
-            text = f"The event {event[:40]!r} must be 1 (observed) or 0 (censored); it holds {_counted(counts)}. "
-            text += "Write --event-value with the one that means observed; all others then count as censored."
-            raise SoberError("E112", text)
-        seen = written.isin(["1", "True"]).to_numpy(np.float64)
-        if is_reversed:
-            seen_as, other = ("True", "False") if "True" in words else ("1", "0")
-            text = f"The event {event[:40]!r} counts as observed where it is {seen_as}, although its name may say the "
-            notes = (Note("S801", f"{text}opposite. If so: --event-value {other}.", (event,)),)
-    else:
-        wanted = _written(value.strip())
-        if wanted not in counts.index:
-            raise SoberError("E112", f"The event {event[:40]!r} is never {value[:30]!r}: it holds {_counted(counts)}.")
-        seen, others = (written == wanted).to_numpy(np.float64), counts.drop(wanted)
-        causes = others.drop(["0", "False"], errors="ignore")
-        if len(causes) and len(others) > 1:
-            verb = "counts" if len(causes) == 1 else "count"
-            text = f"Only {value[:30]!r} of {event[:40]!r} counts as the event; {_counted(causes)} {verb} as censored. "
-            text += "Competing risks are ignored: the model ranks the risk of this cause as if the others did not "
-            text += "exist."
-            notes += (Note("W813", text, (event,)),)
+        value, notes = _observed(counts, event)
+    wanted = _written(value.strip())
+    if wanted not in counts.index:
+        raise SoberError("E112", f"The event {event[:40]!r} is never {value[:30]!r}: it holds {_counted(counts)}.")
+    seen, others = (written == wanted).to_numpy(np.float64), counts.drop(wanted)
+    causes = others.drop(["0", "False"], errors="ignore")
+    if len(causes) and len(others) > 1:
+        verb = "counts" if len(causes) == 1 else "count"
+        text = f"Only {value[:30]!r} of {event[:40]!r} counts as the event; {_counted(causes)} {verb} as censored. "
+        text += "Competing risks are ignored: the model ranks the risk of this cause as if the others did not exist."
+        notes = (Note("W813", text, (event,)),)
     if kind_of(times.dtype) != "number":
         raise SoberError("E112", f"The time {time!r} must hold numbers, such as days. Convert it.")
     times = times.to_numpy(np.float64)
@@ -270,6 +255,22 @@ def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Arra
     if len(np.unique(times)) == 1:
         raise SoberError("E112", f"The time {time!r} is the same in every row, so nothing can be learned.")
     return survival_of(np.column_stack([seen, times])), notes
+
+
+def _observed(counts: Any, event: str) -> tuple[str, tuple[Note, ...]]:
+    """Return the value that means an observed event where its words leave no doubt: 1, true, yes, dead."""
+    words, may_be_censored = list(counts.index), bool(named_like(NO_EVENT_NAME, [event]))
+    text = f"The event {event[:40]!r} counts as observed where it is "
+    if _FLAGS.issuperset(words):
+        seen, other = ("True", "False") if {"True", "False"} & {*words} else ("1", "0")
+        text += f"{seen}, although its name may say the opposite. If so: --event-value {other}."
+        return seen, (Note("S801", text, (event,)),) if may_be_censored else ()
+    value = None if may_be_censored else obvious_positive(words)
+    if value is None:
+        text = f"The event {event[:40]!r} must be 1 (observed) or 0 (censored); it holds {_counted(counts)}. "
+        text += "Write --event-value with the one that means observed; all others then count as censored."
+        raise SoberError("E112", text)
+    return value, (Note("W801", f"{text}{value!r}; if wrong: --event-value.", (event,)),)
 
 
 def _written(value: Any) -> str:
