@@ -147,12 +147,11 @@ def check_target(settings: Settings, frame: Any) -> None:
     target, time, event, task = settings.target, settings.time, settings.event, settings.task
     times = {time, event} - {None}
     wrong = ""
-    if target and times:
-        wrong = "Give --target, or --time and --event for survival, but not both."
+    if (target and (times or task == "survival")) or (times and task not in (None, "survival")):
+        wrong = "--target is for classes and numbers, --time and --event are for survival. Give one of them, not both, "
+        wrong += "and no --task of the other."
     elif settings.event_value is not None and event is None:
         wrong = "--event-value says which value of --event COLUMN is the event. Name that column, too."
-    elif target and task == "survival":
-        wrong = "Survival needs --time and --event instead of --target."
     elif not target and not times:
         wrong = f"Say what to predict: --target COLUMN, or --time COLUMN and --event COLUMN. {listed(columns)}"
         wrong = f"{wrong} {correctable(frame)}".strip()
@@ -163,8 +162,6 @@ def check_target(settings: Settings, frame: Any) -> None:
         wrong = f"Survival needs both: --{lacks} COLUMN is missing. {guess}"
     elif times and time == event:
         wrong = f"--time and --event name the same column, {time!r}. Name two."
-    elif times and task not in (None, "survival"):
-        wrong = f"--time and --event are for survival; got --task {task}. Leave one out."
     if wrong:
         raise SoberError("E808", wrong)
     if task is not None and task not in TABLE_TASKS:
@@ -235,10 +232,10 @@ def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Arra
         raise SoberError("E112", text)
     if value is None:
         value, notes = _observed(counts, event)
-    wanted = _written(value.strip())
-    if wanted not in counts.index:
+    elif _written(value.strip()) not in counts.index:
         raise SoberError("E112", f"The event {event[:40]!r} is never {value[:30]!r}: it holds {_counted(counts)}.")
-    seen, others = (written == wanted).to_numpy(np.float64), counts.drop(wanted)
+    wanted = _written(value.strip())
+    seen, others = (written == wanted).to_numpy(np.float64), counts.drop(wanted, errors="ignore")
     causes = others.drop(["0", "False"], errors="ignore")
     if len(causes) and len(others) > 1:
         verb = "counts" if len(causes) == 1 else "count"
