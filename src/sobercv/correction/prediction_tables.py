@@ -107,6 +107,8 @@ def _model(table: Any, sample: Any, truth: Any, tool: parts.Tool) -> Any:
         others = {*tool.marks, "weights", *_spelled(set(truth.dropna().astype(str)))}
         return parts.configurations(table, [c for c in table if c not in others])
     column = parts.first_named(table, tool.configuration)
+    if "wflow_id" in table and column == ".config":  # of several workflows, which number theirs alike
+        return parts.configurations(table, ["wflow_id", column])
     if column is None:
         raise SoberError(
             "E812",
