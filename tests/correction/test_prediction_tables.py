@@ -71,6 +71,14 @@ def test_a_remark_may_be_left_out():
     assert recognise(wide(note=["seen"] * N), target="y", ignore=("note",)).names == MODELS
 
 
+def test_a_column_among_probabilities_that_holds_something_else_is_noted():
+    for odd in ({"age": np.arange(N) + 20.0}, {"sex": np.arange(N) % 2}):
+        (note,) = recognise(wide(**odd), target="y").notes
+        assert note.code == "W206"
+        assert f"--ignore {next(iter(odd))}" in note.text
+    assert recognise(wide(**odd), target="y", ignore=("sex",)).notes == ()
+
+
 def test_survival_with_several_causes():
     frame = wide(days=np.arange(1, N + 1), status=np.arange(N) % 3).drop(columns="y")
     with pytest.raises(SoberError, match="--event-value"):

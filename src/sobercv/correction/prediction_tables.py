@@ -16,7 +16,7 @@ from ..containers import Array
 from ..errors import Note, SoberError
 from ..tables import Settings
 from ..tables import tool_columns as parts
-from ..tables.naming import listed, plain
+from ..tables.naming import listed, plain, some
 from ..tables.roles import assign
 from ..targets import guess_task
 from .judging import ToolPredictions
@@ -257,6 +257,10 @@ def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
     if subject and roles.group is None:
         text = f"{subject[:40]!r} repeats. If it identifies patients, write --group {subject[:40]}, so that "
         notes += (Note("W301", f"{text}their rows are resampled together.", (subject,)),)
+    others = [name for name, column in zip(names, values, strict=True) if not _are_chances(column)]
+    if data.classes and 0 < 2 * len(others) < len(names):
+        text = f"Most columns hold probabilities, but not {some(others)}: all are compared as configurations. If that "
+        notes += (Note("W206", f"{text}is wrong, write --ignore {others[0][:40]}.", tuple(others)),)
     groups = None if roles.group is None else frame[roles.group].iloc[data.rows].to_numpy(object).astype(str)
     return ToolPredictions(
         "AutoGluon" if any(re.search(r"_BAG_L\d|WeightedEnsemble_L\d", c) for c in names) else "wide", data.y,
@@ -264,6 +268,12 @@ def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
         folds=None if fold is None or fold.isna().any() else fold.factorize(sort=True)[0][:, None],
         is_adaptive=all(re.fullmatch(r"(?i)trial[_ ]?\d+|.*_trial\d+", c) for c in names), notes=notes,
     )  # fmt: skip
+
+
+def _are_chances(column: Any) -> bool:
+    """Whether a column of predictions can hold probabilities: fractions between 0 and 1."""
+    known = np.ma.compressed(column)
+    return not len(known) or (known.dtype.kind == "f" and known.min() >= 0 and known.max() <= 1)
 
 
 def _check_no_classes(names: list[Any], labels: Collection[str], table: Any) -> None:
