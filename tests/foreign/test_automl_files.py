@@ -158,6 +158,8 @@ def test_optuna_says_where_the_study_selects_another_trial():
     (note,) = [note for note in found.notes if note.code == "W212"]
     assert "best trial is 0 (value 0)" in note.text
     assert "score of 3" in note.text
+    mixed = sobercv.correct(study, y=y, select=sobercv.greedy_ensemble())
+    assert "trial" in mixed.decision.shown()
     several = sobercv.correct(study, ["roc_auc", "neg_log_loss"], y=y)
     assert all("W212" in {note.code for note in one.notes} for one in several.values())
 

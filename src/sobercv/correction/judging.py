@@ -356,9 +356,12 @@ def judge_predictions(
         notes.append(adaptive(first.n_groups or first.n_samples, first.n_configurations))
     name, params = found.names[first.winner], None if found.params is None else found.params[first.winner]
     return {  # all metrics judge the same winner
-        metric: replace(_numbered(one, found.ids), winner_name=name, winner_params=params, notes=(*one.notes, *notes))
+        metric: replace(
+            _numbered(one, found.ids), winner_name=name, winner_params=params, notes=(*one.notes, *notes),
+            decision=one.decision and one.decision.named(found.names),
+        )
         for metric, one in estimates.items()
-    }
+    }  # fmt: skip
 
 
 def _numbered(one: Estimate, ids: Array | None) -> Estimate:
