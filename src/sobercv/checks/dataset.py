@@ -184,7 +184,7 @@ def _names(data: Dataset) -> Iterator[Note]:
 
 def _correctable(data: Dataset) -> str:
     """Say that `sober correct` takes the table, where a tool wrote it or all columns look like predictions."""
-    if text := correctable(data.X.reindex(columns=[*data.X.columns, *data.roles])):
+    if text := correctable(pd.DataFrame(columns=[*data.X.columns, *data.roles])):
         return text
     models = data.X.drop(columns=[name for name in data.X if plain(name) in PLACE])
     if data.task != "binary" or not 2 <= models.shape[1] < MOST_NAMES or not models.dtypes.eq(float).all():
