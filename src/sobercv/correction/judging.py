@@ -140,7 +140,7 @@ def judge(
 
     def alone(name: str, configuration: int) -> Estimate:
         """Judge one configuration, with nothing selected."""
-        at = _position(configuration, kept)
+        at = int(np.searchsorted(kept, configuration))
         return estimate(name, at, np.full_like(winners, at), np.array([at]))
 
     notes, out = _notes(found, len(kept), k), dict[str, Estimate]()
@@ -168,17 +168,6 @@ def judge(
         )  # fmt: skip
         out[name] = _numbered(corrected, found.ids)
     return out
-
-
-def _position(configuration: int, ids: Array) -> int:
-    """Find a configuration by its number among those that were compared."""
-    if configuration not in ids:
-        raise SoberError(
-            "E122",
-            f"There is no configuration {configuration!r} to compare with: it failed on some fold or does not exist. "
-            f"Name one of {ids[0]} to {ids[-1]}.",
-        )
-    return int(np.flatnonzero(ids == configuration)[0])
 
 
 def _notes(found: FoldScores, n_kept: int, k: int) -> tuple[Note, ...]:
@@ -365,16 +354,20 @@ def judge_predictions(
 
 
 def _numbered(one: Estimate, ids: Array | None) -> Estimate:
-    """Number the configurations of an estimate as their tool does, rather than by their positions."""
-    if ids is None:
-        return one
-    known = ids[one.configurations]
+    """Number the configurations of an estimate as their tool does, if it does, rather than by their positions."""
+    known = one.configurations if ids is None else ids[one.configurations]
 
     def alone(number: int) -> Estimate:
+        if number not in known:
+            raise SoberError(
+                "E122",
+                f"There is no configuration {number!r} to compare with: it failed or does not exist. Name one of "
+                f"{known[0]} to {known[-1]}.",
+            )
         assert one.judge_alone is not None
-        return _numbered(one.judge_alone(int(one.configurations[_position(number, known)])), ids)
+        return _numbered(one.judge_alone(int(one.configurations[known == number][0])), ids)
 
     return replace(
-        one, winner=int(ids[one.winner]), configurations=known, judge_alone=alone,
+        one, winner=int(known[one.configurations == one.winner][0]), configurations=known, judge_alone=one.judge_alone and alone,
         single=None if one.single is None else _numbered(one.single, ids),
     )  # fmt: skip
