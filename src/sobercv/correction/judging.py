@@ -368,6 +368,6 @@ def _numbered(one: Estimate, ids: Array | None) -> Estimate:
         return _numbered(one.judge_alone(int(one.configurations[known == number][0])), ids)
 
     return replace(
-        one, winner=int(known[one.configurations == one.winner][0]), configurations=known, judge_alone=one.judge_alone and alone,
-        single=None if one.single is None else _numbered(one.single, ids),
+        one, winner=int(known[one.configurations == one.winner][0]), configurations=known,
+        judge_alone=one.judge_alone and alone, single=None if one.single is None else _numbered(one.single, ids),
     )  # fmt: skip
