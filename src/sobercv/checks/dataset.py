@@ -184,10 +184,12 @@ def _names(data: Dataset) -> Iterator[Note]:
 
 def _correctable(data: Dataset) -> str:
     """Say that `sober correct` takes the table, where a tool wrote it or all columns look like predictions."""
+    if data.X.shape[1] >= MOST_NAMES:
+        return ""
     if text := correctable(pd.DataFrame(columns=[*data.X.columns, *data.roles])):
         return text
     models = data.X.drop(columns=[name for name in data.X if plain(name) in PLACE])
-    if data.task != "binary" or not 2 <= models.shape[1] < MOST_NAMES or not models.dtypes.eq(float).all():
+    if data.task != "binary" or models.shape[1] < 2 or not models.dtypes.eq(float).all():
         return ""
     are_chances = (models.min() >= 0).all() and (models.max() <= 1).all()
     with_target = models.corrwith(pd.Series(data.y == data.classes[1], dtype=float)) if are_chances else pd.Series(0.0)
