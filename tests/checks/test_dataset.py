@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sobercv.checks import check_dataset
-from sobercv.errors import CODES, Note
+from sobercv.errors import CODES, Note, SoberError
 from sobercv.tables import assign
 
 from .tables import TIMED, codes, honest, notes, numeric, timed
@@ -158,3 +158,25 @@ def test_a_status_beside_a_time_is_asked_about():
     (found,) = [note for note in notes(frame, target="status") if "survival target" in note.text]
     assert "--time OS_Monate --event status" in found.text
     assert not [note for note in notes(honest(60).assign(OS_Monate=1.5)) if "survival target" in note.text]
+
+
+def test_tables_for_sober_correct_are_known_for_what_they_are():
+    def hints(frame, **roles):
+        return [note.text for note in check_dataset(assign(frame, **roles)) if "sober correct" in note.text]
+
+    rng, y = np.random.default_rng(0), np.arange(60) % 2
+    chances = {f"model {c}": np.clip(0.5 + 0.2 * (y - 0.5) + 0.1 * rng.normal(size=60), 0, 1) for c in range(4)}
+    (text,) = hints(pd.DataFrame({"sick": y, "fold": np.arange(60) % 5, **chances}), target="sick")
+    assert text.endswith("sober correct FILE --target sick corrects the best score.")
+    assert not hints(pd.DataFrame({"sick": y, **chances, "age": rng.normal(50, 9, 60)}), target="sick")
+    assert not hints(pd.DataFrame({"sick": y, **chances, "share": rng.random(60)}), target="sick")
+    long = pd.DataFrame({"sample": np.arange(60) // 2, "model": ["a", "b"] * 30, "y_true": y, "prob": rng.random(60)})
+    assert "out-of-fold predictions" in hints(long, target="y_true")[0]
+    for frame, what in (
+        (long, "out-of-fold predictions"),
+        (pd.DataFrame({"fold": [1, 2] * 3, "model": list("aabbcc"), "score": rng.random(6)}), "scores by fold"),
+        (pd.DataFrame({"fold": [1, 2, 3], "a": rng.random(3), "b": rng.random(3)}), "scores by fold"),
+    ):
+        with pytest.raises(SoberError, match=f"If these are {what} of a search, sober correct FILE") as error:
+            assign(frame)
+        assert error.value.code == "E808"

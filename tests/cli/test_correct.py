@@ -70,10 +70,18 @@ def test_repeats_are_told_by_caret_and_by_tidymodels():
 
 
 def test_bootstraps_are_hold_outs_of_their_own():
-    boot = TABLES["tidymodels"].assign(id=lambda f: f["id"].str.replace("Fold", "Bootstrap"))
-    foreign = recognise(boot)
-    assert foreign.n_repeats == 5
+    tidy = TABLES["tidymodels"]
+    boot = tidy.assign(id=lambda f: f["id"].str.replace("Fold", "Bootstrap"))
+    foreign = recognise(pd.concat([boot, boot[tidy["id"] != "Fold0"].assign(id="Bootstrap5")]))
+    assert foreign.n_repeats == 6
     assert np.ma.getmaskarray(foreign.responses["predict_proba"]).any()
+
+
+def test_folds_of_groups_are_folds_though_rsample_calls_them_resamples():
+    tidy = TABLES["tidymodels"]
+    found = recognise(tidy.assign(id=lambda f: f["id"].str.replace("Fold", "Resample")))
+    assert found.n_repeats == 1
+    assert (found.folds == recognise(tidy).folds).all()
 
 
 def test_labels_numbers_several_classes_and_survival(sober, tmp_path):

@@ -384,6 +384,10 @@ def test_rows_of_several_tasks_or_resamplings_are_refused():
         sobercv.correct(pd.concat([mlr3("cv"), mlr3("cv", "b")]))
     with pytest.raises(SoberError, match="holds the resamplings 'cv' and 'bootstrap'; keep"):
         sobercv.correct(pd.concat([mlr3("cv"), mlr3("bootstrap").assign(nr=9)]))
+    for name in ("dataset", "task"):
+        both = pd.concat([mlr3("cv").drop(columns="task_id").assign(**{name: value}) for value in "ab"])
+        with pytest.raises(SoberError, match="holds the tasks 'a' and 'b'"):
+            sobercv.correct(both)
     rows = pd.DataFrame(
         {"row_ids": [1, 2], "truth": ["n", "y"], "response": ["n", "n"], "task_id": ["a", "b"], "nr": 1}
     )
@@ -407,6 +411,16 @@ def test_a_row_of_means_is_no_fold(name, shape):
     assert any(note.code == "W204" and repr(name) in note.text for note in found.notes)
     with pytest.raises(SoberError, match=f"'{name}' is not a configuration"):
         sobercv.correct(WIDE.assign(**{name: WIDE.mean(axis=1)}))
+
+
+@pytest.mark.parametrize("is_long", [False, True])
+def test_a_row_that_names_no_fold_is_refused(is_long):
+    """It may hold the means, or be of any fold."""
+    frame = WIDE.assign(fold=[*range(1, 10), None])
+    frame = frame.melt(["fold"], var_name="model", value_name="score") if is_long else frame
+    with pytest.raises(SoberError, match="'fold' has missing values") as error:
+        sobercv.correct(frame)
+    assert error.value.code == "E812"
 
 
 @pytest.mark.parametrize(

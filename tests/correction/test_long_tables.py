@@ -94,6 +94,17 @@ def test_a_truth_beside_what_would_be_read_as_fold_scores_is_refused():
     assert error.value.code == "E114"
 
 
+def test_scores_of_samples_left_out_one_by_one_are_predictions():
+    """One row per fold and model, a column called score: only the truth tells it from fold scores."""
+    names = {"y_true": "label", "prob_R": "score"}
+    frame = melted(names).assign(fold=lambda f: f["sample"])
+    assert set(recognise(frame).responses) == {""}
+    assert sobercv.correct(frame.assign(label=lambda f: (f["label"] == "R") * 1)).metric == "roc_auc"
+    with pytest.raises(SoberError, match="'label' is not a configuration") as error:
+        sobercv.correct(frame.drop(columns="sample"))
+    assert error.value.code == "E812"
+
+
 def test_folds_and_groups_that_are_not_those_of_the_sample_are_refused():
     other = melted().assign(fold=lambda f: (f["fold"] + (f["model"] == "model 1")) % 5)
     assert "The fold differs" in refused(other).message

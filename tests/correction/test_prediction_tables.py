@@ -28,6 +28,21 @@ def test_a_column_without_any_value_is_a_configuration_without_predictions():
     assert recognise(empty, target="y").responses[""].mask.sum(axis=0).tolist() == [0] * len(MODELS) + [N]
 
 
+@pytest.mark.parametrize("y", [np.arange(N) % 2, np.arange(N) % 2 == 1])
+def test_labels_of_which_some_lack_are_labels(y):
+    """Whole numbers and flags with gaps come as 0.0 and 1.0, as scores would."""
+    labels = {name: np.where(np.arange(N) < 12, np.nan, CHANCE[:, c] > 0.5) for c, name in enumerate(MODELS)}
+    found = recognise(pd.DataFrame({"y": y, "fold": FOLD, **labels}), target="y")
+    assert found.usual_metric() == "accuracy"
+    assert found.responses[""].mask.sum() == 12 * len(MODELS)
+
+
+def test_whole_numbers_that_are_predicted_as_fractions_are_numbers():
+    frame = wide(y=np.arange(N) % 5).rename(columns={"model 0": "score"})
+    assert recognise(frame, target="y").usual_metric() == "r2"
+    assert recognise(wide(y=np.array(list("abcde"))[np.arange(N) % 5]), target="y").usual_metric() == "accuracy"
+
+
 def test_rows_of_one_patient_are_warned_about_and_grouped_on_request():
     frame = wide(patient=np.arange(N) // 2)
     assert [note.code for note in recognise(frame, target="y").notes] == ["W301"]
@@ -43,10 +58,25 @@ def test_probabilities_of_the_classes_are_one_configuration():
     assert caught.value.code == "E813"
 
 
+def test_two_numbered_configurations_are_no_probabilities_of_the_classes_0_and_1():
+    frame = wide(y=np.arange(N) % 2)[["y", "model 0", "model 1"]]
+    assert recognise(frame, target="y").names == ["model 0", "model 1"]
+    with pytest.raises(SoberError, match="probabilities of the 2 classes"):
+        recognise(frame.assign(**{"model 1": 1 - frame["model 0"]}), target="y")
+
+
 def test_a_remark_may_be_left_out():
     with pytest.raises(SoberError, match="--ignore note"):
         recognise(wide(note=["seen"] * (N - 1) + ["not seen"]), target="y")
     assert recognise(wide(note=["seen"] * N), target="y", ignore=("note",)).names == MODELS
+
+
+def test_a_column_among_probabilities_that_holds_something_else_is_noted():
+    for odd in ({"age": np.arange(N) + 20.0}, {"sex": np.arange(N) % 2}):
+        (note,) = recognise(wide(**odd), target="y").notes
+        assert note.code == "W206"
+        assert f"--ignore {next(iter(odd))}" in note.text
+    assert recognise(wide(**odd), target="y", ignore=("sex",)).notes == ()
 
 
 def test_survival_with_several_causes():

@@ -52,6 +52,13 @@ def test_each_table_is_known_for_what_it_is():
     assert recognise(wide(), target="y").tool == "wide"
 
 
+def test_workflows_of_tidymodels_number_their_configurations_alike():
+    tidy = TABLES["tidymodels"].drop(columns="other")
+    both = recognise(pd.concat([tidy.assign(wflow_id=name) for name in ("svm", "knn")]))
+    assert both.names[0] == "wflow_id=knn, .config=model 0"
+    assert len(both.names) == 2 * len(MODELS)
+
+
 def test_survival_in_a_long_table_is_refused():
     with pytest.raises(SoberError, match="wide tables"):
         recognise(TABLES["mlr3"].assign(t=1, e=1), time="t", event="e")

@@ -1,6 +1,7 @@
 """What AutoGluon, mljar-supervised and Optuna wrote (by the scripts in make/) gives the same estimate as the matrix it holds."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -114,12 +115,18 @@ def test_optuna(study):
     kept = {t.number: t.user_attrs["oof"] for t in study.trials if t.state.name == "COMPLETE"}
     plain = sobercv.bbc(y, np.stack(list(kept.values()), axis=1), "roc_auc")
     found = sobercv.correct(study, y=y)
-    same(found, plain)
+    same(replace(found, winner=plain.winner), plain)
     number = list(kept)[plain.winner]
+    assert found.winner == number
+    assert found.configurations.tolist() == list(kept)
+    assert found.gain_over(next(iter(kept))).interval == plain.gain_over(0).interval
+    with pytest.raises(SoberError, match="no configuration 99 to compare with") as error:
+        found.gain_over(99)
+    assert error.value.code == "E122"
     assert (found.winner_name, found.winner_params) == (f"trial {number}", study.trials[number].params)
     assert study.best_trial.number == number
     assert {note.code for note in found.notes} >= {"W204", "W811"}  # one was pruned; TPE learns from scores
-    same(sobercv.correct(study, "roc_auc", y=y, predictions=kept), plain)
+    assert sobercv.correct(study, "roc_auc", y=y, predictions=kept).value == found.value
     both = sobercv.correct(study, ["roc_auc", "neg_log_loss"], y=y)
     assert both["neg_log_loss"].winner_name == f"trial {number}"
 
@@ -151,6 +158,8 @@ def test_optuna_says_where_the_study_selects_another_trial():
     (note,) = [note for note in found.notes if note.code == "W212"]
     assert "best trial is 0 (value 0)" in note.text
     assert "score of 3" in note.text
+    mixed = sobercv.correct(study, y=y, select=sobercv.greedy_ensemble())
+    assert "trial" in mixed.decision.shown()
     several = sobercv.correct(study, ["roc_auc", "neg_log_loss"], y=y)
     assert all("W212" in {note.code for note in one.notes} for one in several.values())
 

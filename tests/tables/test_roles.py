@@ -72,6 +72,43 @@ def test_two_values_are_no_competing_risks(status, value, n):
     assert data.notes == ()
 
 
+@pytest.mark.parametrize(
+    ("values", "seen"),
+    [(["yes", "no"], "yes"), (["nein", "ja"], "ja"), (["Oui", "Non"], "Oui"), (["sí", "no"], "sí"),
+     (["dead", "alive"], "dead"), (["true", "false"], "true")],
+)  # fmt: skip
+def test_an_event_in_words_is_read_where_they_leave_no_doubt(values, seen):
+    frame = FRAME.assign(status=values * 20)
+    data = assign(frame, time="days", event="status")
+    assert (data.y["event"] == (frame["status"] == seen)).all()
+    assert [note.code for note in data.notes] == ["W801"]
+    assert f"where it is {seen!r}" in data.notes[0].text
+    for name in ("censored", "Zensiert", "alive", "survived"):
+        with pytest.raises(SoberError, match="--event-value") as error:
+            assign(frame.rename(columns={"status": name}), time="days", event=name)
+        assert error.value.code == "E112"
+    with pytest.raises(SoberError, match="--event-value"):
+        assign(FRAME.assign(status=["a", "b"] * 20), time="days", event="status")
+
+
+@pytest.mark.parametrize(("values", "other"), [([0, 1], "0"), ([False, True], "False")])
+def test_an_event_that_may_be_its_opposite_is_noted(values, other):
+    frame = FRAME.assign(censored=values * 20)
+    data = assign(frame, time="days", event="censored")
+    assert data.y["event"].sum() == 20
+    assert [note.code for note in data.notes] == ["S801"]
+    assert f"--event-value {other}." in data.notes[0].text
+    turned = assign(frame, time="days", event="censored", event_value=other)
+    assert (turned.y["event"] != data.y["event"]).all()
+    assert turned.notes == ()
+
+
+def test_time_and_event_that_are_swapped_are_refused():
+    with pytest.raises(SoberError, match=r"swapped\. Write --time days --event status") as error:
+        assign(FRAME.assign(status=[0, 1] * 20), time="status", event="days")
+    assert error.value.code == "E112"
+
+
 def test_keywords_and_roles_say_the_same():
     one, two = assign(FRAME, target="y", ignore=("x",)), assign(FRAME, Settings(target="y", ignore=("x",)))
     assert list(one.X.columns) == list(two.X.columns)

@@ -252,3 +252,17 @@ def test_spaces_around_words_make_no_other_words(tmp_path, kind):
     table = read(written(tmp_path, kind, frame), Settings(target="site", group="p"))
     assert table.frame["p"].tolist() == ["P1", "P1", "P2", "P2"] * 5, "one patient is one group"
     assert table.frame["site"].tolist() == ["a", "b", "a", "b"] * 5
+
+
+def test_numbers_with_a_unit_are_categories_and_it_is_said(tmp_path):
+    columns = {"share": "{}.5%", "dose": "{} mg", "cost": "${}"}
+    lines = [",".join(columns), *(",".join(form.format(i) for form in columns.values()) for i in range(12))]
+    (note,) = read(text(tmp_path, lines)).notes
+    assert note.code == "W844"
+    assert note.columns == tuple(columns)
+    plain = (
+        [["visit"], [f"{i + 1:02d}.13.2020" for i in range(12)]],
+        [["code"], [f"{i}{'ABC'[i % 3]}" for i in range(12)]],
+    )
+    for head, cells in plain:
+        assert not read(text(tmp_path, [*head, *cells])).notes

@@ -12,8 +12,9 @@ from ..containers import Array
 from ..errors import SEVERITIES, Note
 from ..tables import Dataset
 from ..tables.facts import are_dates, is_identifier, repeats_subjects
-from ..tables.naming import held_by, some
+from ..tables.naming import held_by, plain, some
 from ..tables.roles import EVENT_NAME, TIME_NAME, named_like
+from ..tables.tool_columns import PLACE, correctable
 from ..targets import LARGEST
 from .leaks import leaks, numbers_of
 
@@ -33,6 +34,8 @@ _CENTRE = re.compile(r"hospit|clinic|klinik|centre|center|zentrum|site$|standort
 MOST_CENTRES = 40
 #: Wide tables hold measurements with names of their own (genes), of which some sound like a word.
 MOST_NAMES = 1000
+#: Correlation with the target that any model's predictions have.
+LEAST_SKILL = 0.2
 
 
 def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) -> list[Note]:
@@ -51,6 +54,8 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
     """
     numbers = numbers_of(data.X)
     found = [*notes, *_rows(data, cv)]
+    if hint := _correctable(data):
+        found.append(Note("S801", hint))
     is_wrong = (np.abs(numbers[1]) > LARGEST).any(axis=0)
     for name, column in zip(data.X.columns[numbers[0]][is_wrong], numbers[1].T[is_wrong], strict=True):
         what = "infinite values" if np.isinf(column).any() else f"numbers beyond {LARGEST:g}"
@@ -175,6 +180,25 @@ def _names(data: Dataset) -> Iterator[Note]:
     if others and X.shape[1] < MOST_NAMES:
         known = ". If so, write --ignore; if it is known when the prediction is made, keep it."
         yield from held_by("S801", others, "only known after the outcome, by its name", known, "may be", "may be")
+
+
+def _correctable(data: Dataset) -> str:
+    """Say that `sober correct` takes the table, where a tool wrote it or all columns look like predictions."""
+    if data.X.shape[1] >= MOST_NAMES:
+        return ""
+    if text := correctable(pd.DataFrame(columns=[*data.X.columns, *data.roles])):
+        return text
+    models = data.X.drop(columns=[name for name in data.X if plain(name) in PLACE])
+    if data.task != "binary" or models.shape[1] < 2 or not models.dtypes.eq(float).all():
+        return ""
+    are_chances = (models.min() >= 0).all() and (models.max() <= 1).all()
+    with_target = models.corrwith(pd.Series(data.y == data.classes[1], dtype=float)) if are_chances else pd.Series(0.0)
+    if not ((with_target > LEAST_SKILL).all() or (with_target < -LEAST_SKILL).all()):
+        return ""
+    return (
+        f"All columns are numbers from 0 to 1 that go with the target. If they are out-of-fold predictions of models, "
+        f"sober correct FILE --target {data.target[0][:40]} corrects the best score."
+    )
 
 
 def _duplicates(data: Dataset, values: Array) -> Iterator[Note]:

@@ -1,8 +1,8 @@
 """correct: an honest score for a search that has already been run, by whichever tool.
 
-`searches` and `tool_tables` read what tools keep into `FoldScores` or `ToolPredictions`; `judging` judges those by
-resampling folds (BBC-F) or samples (BBC). The package is not called `correct`: a package of that name would hide the
-function `sobercv.correct`.
+`searches`, `fold_tables` and `prediction_tables` read what tools keep into `FoldScores` or `ToolPredictions`; `judging`
+judges those by resampling folds (BBC-F) or samples (BBC). The package is not called `correct`: a package of that name
+would hide the function `sobercv.correct`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,13 @@ import numpy as np
 from ..errors import SoberError
 from ..inference import Estimate, Estimates
 from ..tables import Settings
+from ..tables.roles import check_target, find
+from ..tables.tool_columns import check_no_means, holds_fold_scores, holds_wide_scores, tidied
 from . import searches
+from .fold_tables import direction, read_frame
 from .judging import FoldScores, ToolPredictions, judge, judge_predictions
+from .prediction_tables import holds_long_predictions, read_long, read_wide, sample_of
 from .searches import is_mljar, read_mljar, read_search
-from .tool_tables import direction, holds_long_predictions, read_frame, read_long, recognise
 
 __all__ = [
     "Estimates",
@@ -60,9 +63,9 @@ def correct(
         - A fitted search with `cv_results_`: GridSearchCV, RandomizedSearchCV, the halving searches, BayesSearchCV,
           dask-ml's. A callable `refit` is called again on each resample.
         - An Optuna study, or OptunaSearchCV, whose trials keep their fold scores: as a list in a user attribute, or as
-          intermediate values; the estimate's `winner` is the number of a trial. With `y`: a study whose trials keep
-          out-of-fold predictions in the user attribute "oof" (`predictions=` names another one, or maps trial numbers
-          to predictions).
+          intermediate values. With `y`: a study whose trials keep out-of-fold predictions in the user attribute "oof"
+          (`predictions=` names another one, or maps trial numbers to predictions). The estimate's `winner` is the
+          number of a trial.
         - Fold scores of any tool, wide (one row per fold, one column per configuration) or long (columns such as fold,
           model and score): tidymodels' ``collect_metrics(summarize = FALSE)``, caret's ``$resample``, mlr3's
           scores, a saved `cv_results_`.
@@ -173,3 +176,33 @@ def _fold_scores(
         "`correct` takes a fitted search, an Optuna study, a table of fold scores, or a result of AutoGluon or mljar; "
         f"got {type(thing).__name__}. Out-of-fold predictions: sobercv.bbc(y, predictions). Files: sober correct FILE.",
     )
+
+
+def recognise(
+    frame: Any, roles: Settings | None = None, metric: str | None = None, n_repeats: int | None = None, **given: Any
+) -> FoldScores | ToolPredictions:
+    """Read a table of fold scores or of predictions.
+
+    `roles`: the column with the truth (long tables of known tools tell it themselves), or time and event in wide tables
+    of risks; a group whose rows are resampled together; columns or, in long tables, configurations to leave out.
+    `metric`, `n_repeats`: the measure that selected, and the number of repeats, in a table of fold scores.
+    `**given`: names of `Settings`, instead of it.
+    """
+    roles = roles or Settings(**given)
+    frame = tidied(frame)
+    check_no_means(frame)
+    if roles.target_names:
+        check_target(roles, frame)
+    elif (is_named := holds_fold_scores(frame.columns)) or holds_wide_scores(frame):
+        if metric is None and not is_named:
+            text = "The table holds fold scores. Say of what: --metric accuracy, or --metric rmse for errors."
+            raise SoberError("E113", text)
+        return read_frame(frame.drop(columns=list(roles.ignore), errors="ignore"), metric, n_repeats=n_repeats)
+    for name in filter(None, [*roles.target_names, roles.group]):
+        find(frame, name)
+    roles.roles()  # refuses a column with two roles
+    if sample_of(frame, roles) is None:
+        return read_wide(frame, roles)
+    if roles.time is not None:
+        raise SoberError("E812", "Survival predictions are read from wide tables: one column per configuration.")
+    return read_long(frame, roles)

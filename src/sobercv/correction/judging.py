@@ -24,6 +24,7 @@ from ..inference.notes import adaptive, are_shares
 from ..inference.selection import best
 from ..inference.tables import FoldMeans
 from ..inference.units import Units
+from ..tables.tool_columns import GAIN, LOSS
 from ..targets import classes_of, guess_task, obvious_positive
 
 #: Below this number of folds a note says what that costs.
@@ -42,26 +43,32 @@ ANY = (-np.inf, np.inf)
 _ENSEMBLE = re.compile(r"WeightedEnsemble|_BAG_L[2-9]|stack(ed|ing|_?ensemble)|super_?learner|blend", re.I)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FinishedSearch:
+    """What is known of a search beside its scores or predictions."""
+
+    params: Sequence[dict[str, Any]] | None = None  # parameters of each configuration
+    ids: Array | None = None  # numbers of the configurations; default: their positions
+    n_repeats: int = 1  # number of times the samples were partitioned into folds
+    is_adaptive: bool = False  # whether later configurations were chosen by the scores of earlier ones
+    notes: tuple[Note, ...] = ()  # what the reader should know about how it was understood
+
+
 # ---- fold scores ---------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
-class FoldScores:
+class FoldScores(FinishedSearch):
     """Scores by fold of every configuration."""
 
     #: By metric, the one that selects first. More is better. The F = K x R folds of R repeats are listed repeat by
     #: repeat. A configuration with a NaN or an infinite score is left out, see `complete` [F, C].
     scores: Mapping[str, Array]
-    params: Sequence[dict[str, Any]] | None = None  # parameters of each configuration
     names: Sequence[str] | None = None  # names of the configurations, where they have names
-    ids: Array | None = None  # numbers of the configurations; default: their positions
     #: Smallest and largest possible score by metric, where the tool knows them better than the name does.
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    n_repeats: int = 1  # number of times the samples were partitioned into folds
     test_share: float | None = None  # where test sets overlap (ShuffleSplit): their size over that of training sets
     winner: int | None = None  # position of what the tool selected; None for the highest mean
     #: Scores of the folds present in a resample, by metric [F, C], -> position of the winner.
     rule: Callable[[Mapping[str, Array]], int] | None = None
-    is_adaptive: bool = False  # whether later configurations were chosen by the scores of earlier ones
-    notes: tuple[Note, ...] = ()
 
     @property
     def first(self) -> Array:
@@ -101,8 +108,7 @@ def judge(
     means = {name: table.mean(axis=0) for name, table in scores.items()}
     repeats = {name: [FoldMeans(one) for one in np.split(table, found.n_repeats)] for name, table in scores.items()}
     ranges = {name: _range(name, table, found.ranges.get(name)) for name, table in scores.items()}
-    first, ids = next(iter(scores)), np.arange(found.first.shape[1]) if found.ids is None else found.ids
-    ids = ids[kept]
+    first = next(iter(scores))
     if ranges[first] is None:
         low, high = scores[first].min(), scores[first].max()
         raise SoberError(
@@ -126,7 +132,7 @@ def judge(
         own, draws = int(kept[at]), np.mean(judged(name, chosen), axis=0)
         return Estimate(
             value=float(np.mean(draws)), naive=float(means[name][at]), method="bbc-f", metric=name, draws=draws,
-            bounds=Percentile(draws, range=ranges[name] or ANY), winner=int(ids[at]), configurations=ids[members],
+            bounds=Percentile(draws, range=ranges[name] or ANY), winner=own, configurations=kept[members],
             scores=means[name][members], winner_name=None if found.names is None else found.names[own],
             winner_params=None if found.params is None else dict(found.params[own]), n_repeats=found.n_repeats,
             n_folds=k, n_left_out=found.first.shape[1] - len(kept), seed=seed,
@@ -134,13 +140,7 @@ def judge(
 
     def alone(name: str, configuration: int) -> Estimate:
         """Judge one configuration, with nothing selected."""
-        if configuration not in ids:
-            raise SoberError(
-                "E122",
-                f"There is no configuration {configuration!r} to compare with: it failed on some fold or does not "
-                f"exist. Name one of {ids[0]} to {ids[-1]}.",
-            )
-        at = int(np.flatnonzero(ids == configuration)[0])
+        at = int(np.searchsorted(kept, configuration))
         return estimate(name, at, np.full_like(winners, at), np.array([at]))
 
     notes, out = _notes(found, len(kept), k), dict[str, Estimate]()
@@ -160,12 +160,13 @@ def judge(
             'scores cannot exceed 1, name the metric: correct(..., "accuracy").'
         )
         is_share = ranges[name] == ANY and are_shares(table)
-        out[name] = replace(
+        corrected = replace(
             made, value=min(made.value, made.naive) if name == first else made.value,
             notes=(*notes, Note("W201", unknown)) if is_share else notes,
             bounds=Calibrated.of(seen) or made.bounds, confidence_level=confidence_level,
             win_counts=np.bincount(winners.ravel(), minlength=len(kept)), judge_alone=partial(alone, name),
         )  # fmt: skip
+        out[name] = _numbered(corrected, found.ids)
     return out
 
 
@@ -203,6 +204,16 @@ def _by_rule(found: FoldScores, kept: Array, repeat: int, counts: Array) -> Arra
         ) from error
 
 
+def more_is_better(measure: str) -> bool | None:
+    """Whether more of a measure is better, by its name; None where the name does not tell."""
+    if GAIN.fullmatch(measure) or LOSS.fullmatch(measure):
+        return GAIN.fullmatch(measure) is not None
+    try:
+        return metrics.get(measure).greater_is_better
+    except SoberError:
+        return None
+
+
 def _range(name: str, scores: Array, told: tuple[float, float] | None) -> tuple[float, float] | None:
     """Smallest and largest possible score, as told or by this name; infinite if unknown; None if scores exceed it."""
     plain = name.lower().replace("classif.", "").replace("regr.", "")
@@ -215,7 +226,7 @@ def _range(name: str, scores: Array, told: tuple[float, float] | None) -> tuple[
 
 # ---- predictions ---------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
-class ToolPredictions:
+class ToolPredictions(FinishedSearch):
     """Predictions of another tool in sober's axes."""
 
     tool: str
@@ -223,12 +234,8 @@ class ToolPredictions:
     #: By "predict" or "predict_proba", or "" where a bare column can be either [N, C, R(, K)].
     responses: Mapping[str, Any]
     names: list[str]  # of the configurations
-    params: list[dict[str, Any]] | None = None  # parameters of the configurations, where they are known
     groups: Array | None = None
     folds: Array | None = None
-    is_adaptive: bool = False  # whether later configurations were chosen by the scores of earlier ones
-    n_repeats: int = 1
-    notes: tuple[Note, ...] = ()  # what the reader should know about how the table was understood
 
     @classmethod
     def by_model(cls, tool: str, y: Any, predictions: Mapping[str, Any], method: str, **about: Any) -> ToolPredictions:
@@ -270,8 +277,10 @@ class ToolPredictions:
         two, bare = len(self.classes) == 2, self.responses.get("")
         if "predict_proba" in self.responses:
             return "roc_auc" if two else "roc_auc_ovr"
-        scores = "decision_function" in self.responses or (bare is not None and bare.dtype.kind == "f")
-        return "roc_auc" if two and scores else "accuracy"
+        are_fractions = bare is not None and bare.dtype.kind == "f"
+        if are_fractions and not two and self.y.dtype.kind in "iuf":  # counts or grades, predicted as numbers
+            return "r2"
+        return "roc_auc" if two and (are_fractions or "decision_function" in self.responses) else "accuracy"
 
 
 def judge_predictions(
@@ -334,10 +343,31 @@ def judge_predictions(
         )
     if found.is_adaptive:
         notes.append(adaptive(first.n_groups or first.n_samples, first.n_configurations))
-    return {
-        name: replace(
-            one, winner_name=found.names[one.winner], winner_params=found.params[one.winner] if found.params else None,
-            notes=(*one.notes, *notes),
+    name, params = found.names[first.winner], None if found.params is None else found.params[first.winner]
+    return {  # all metrics judge the same winner
+        metric: replace(
+            _numbered(one, found.ids), winner_name=name, winner_params=params, notes=(*one.notes, *notes),
+            decision=one.decision and one.decision.named(found.names),
         )
-        for name, one in estimates.items()
+        for metric, one in estimates.items()
     }  # fmt: skip
+
+
+def _numbered(one: Estimate, ids: Array | None) -> Estimate:
+    """Number the configurations of an estimate as their tool does, if it does, rather than by their positions."""
+    known = one.configurations if ids is None else ids[one.configurations]
+
+    def alone(number: int) -> Estimate:
+        if number not in known:
+            raise SoberError(
+                "E122",
+                f"There is no configuration {number!r} to compare with: it failed or does not exist. Name one of "
+                f"{known[0]} to {known[-1]}.",
+            )
+        assert one.judge_alone is not None
+        return _numbered(one.judge_alone(int(one.configurations[known == number][0])), ids)
+
+    return replace(
+        one, winner=int(known[one.configurations == one.winner][0]), configurations=known,
+        judge_alone=one.judge_alone and alone, single=None if one.single is None else _numbered(one.single, ids),
+    )  # fmt: skip

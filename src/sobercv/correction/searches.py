@@ -26,9 +26,9 @@ from ..errors import Note, SoberError, SoberWarning
 from ..inference import Estimate
 from ..inference.estimate import shown
 from ..metrics import Metric
-from .judging import RANGES, FoldScores, ToolPredictions
+from ..tables.tool_columns import SPLIT
+from .judging import FoldScores, ToolPredictions, more_is_better
 
-SPLIT = re.compile(r"split(\d+)_test_(.+)")
 OVERLAP = "Test sets overlap, so the splits are not independent: the interval is widened for it."
 #: How far the mean of fold scores may lie from the value of the trial.
 CLOSE = 1e-6
@@ -56,16 +56,13 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
     measures = [found.name for found in known.values()]
     titles = {found.name: name for name, found in known.items() if measures.count(found.name) == 1}
     titles |= {title(search, name): name for name in names}
-    first: Any = titles.get(metric, metric) if isinstance(metric, str) else metric
-    if metric is None:
-        first = names[0] if len(names) == 1 or callable(refit) else refit
+    default: Any = names[0] if len(names) == 1 or callable(refit) else refit
+    first = default if metric is None else titles.get(metric, metric)
     if first not in names:
         is_named = isinstance(first, str)
         given = f"got {first!r}" if is_named else "the search has several and no refit"
-        raise SoberError(
-            "E122" if is_named else "E113",
-            f"`metric` must name the metric that selects, one of {', '.join(names)}; {given}.",
-        )
+        text = f"`metric` must name the metric that selects, one of {', '.join(names)}; {given}."
+        raise SoberError("E122" if is_named else "E113", text)
     notes, rows = list[Note](), np.arange(len(results["params"]))
     if "iter" in results:
         iteration = np.asarray(results["iter"])
@@ -193,7 +190,7 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
         number = study.best_trial.number
         raise SoberError("E111", f"The best trial of the study, {number}, keeps no scores by fold. Run it again.")
     sign, name = (1.0 if study.direction.name == "MAXIMIZE" else -1.0), metric or "value"
-    if sign < 0 and _is_gain(name):
+    if sign < 0 and more_is_better(name) and not name.startswith("neg_"):
         raise SoberError(
             "E122",
             f"The study minimises, so its values are no {name}, of which more is better. Leave the name out, or give "
@@ -202,7 +199,6 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
     name = name if sign > 0 or name.startswith("neg_") else f"neg_{name}"
     names = [f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial in trials]
     n_repeats = 1 if n_repeats is None else n_repeats
-    numbers = np.array([trial.number for trial in trials])
     apart = [_reports(trial)[1:] for trial in trials]
     if all(reports and np.array_equal(reports[0], one) for reports, one in zip(apart, folds, strict=True)):
         text = (
@@ -210,7 +206,7 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
             "one hold-out, there are no fold scores, and nothing here can be corrected."
         )
         about["notes"] = (*about["notes"], Note("W206", text))
-    return FoldScores({name: sign * np.array(folds).T}, names=names, ids=numbers, n_repeats=n_repeats, **about)
+    return FoldScores({name: sign * np.array(folds).T}, names=names, n_repeats=n_repeats, **about)
 
 
 def read_study_predictions(
@@ -244,15 +240,17 @@ def _kept(
     )
     trials, values = map(list, zip(*kept, strict=True))
     notes = (Note("W204", text),) if left_out else ()
-    params = [dict(trial.params) for trial in trials]
-    return trials, values, {"params": params, "is_adaptive": bool(learns_from_scores(study)), "notes": notes}
+    return trials, values, {
+        "params": [dict(trial.params) for trial in trials], "ids": np.array([trial.number for trial in trials]),
+        "is_adaptive": bool(learns_from_scores(study)), "notes": notes,
+    }  # fmt: skip
 
 
 def with_study_winner(study: Any, found: ToolPredictions, estimates: dict[str, Estimate]) -> dict[str, Estimate]:
     """Note where the study itself selected another trial than its predictions do."""
     first = next(iter(estimates.values()))
-    winner = str(first.winner_name).removeprefix("trial ")
-    if len(study.directions) > 1 or (best := str(study.best_trial.number)) == winner:
+    winner = first.winner
+    if len(study.directions) > 1 or (best := study.best_trial.number) == winner:
         return estimates
     kept = "" if f"trial {best}" in found.names else ", which kept no predictions"
     text = (
@@ -285,14 +283,6 @@ def _reports(trial: Any) -> list[Array]:
         return []
     reported = np.array([trial.intermediate_values[step] for step in steps], dtype=np.float64)
     return [reported, np.diff(np.arange(1, len(steps) + 1) * reported, prepend=0.0)]
-
-
-def _is_gain(name: str) -> bool:
-    """Whether more of a measure is better, by its name; False where that is not known."""
-    try:
-        return name.lower() in RANGES or metrics.get(name).greater_is_better
-    except SoberError:
-        return False
 
 
 # ---- AutoGluon, mljar-supervised ------------------------------------------------------------------------------------

@@ -101,6 +101,16 @@ def sides_of_limits(values: Any) -> Any:
     return above.astype(np.int64) - below.astype(np.int64)
 
 
+_WITH_UNIT = re.compile(r"([$\u20ac\u00a3]?)\s*[+-]?[0-9][0-9.,]*\s*([^\s0-9.,:/()+-][^0-9]*|)")
+
+
+def have_unit(values: Any) -> bool:
+    """Whether text is numbers with one unit, such as 12 % or 40 mg: amounts to a reader."""
+    head = values[:1000].to_pylist()
+    units = {match and match.groups() for match in map(_WITH_UNIT.fullmatch, head)}  # None where it is something else
+    return len(head) >= FEWEST_AMOUNTS and len(units) == 1 and units.isdisjoint({None, ("", "")})
+
+
 #: Every format that a schema may name. Years of two digits are left alone: their century is unknown.
 FORMATS = [
     day + clock
@@ -207,6 +217,7 @@ def readings(cells: Cells, name: str, role: Role) -> tuple[list[Column], list[st
         "text", role, missing=tuple(word for word in words if word in TEXT_GAPS),
         is_code=are_digits or looks_like_numbers, levels=levels,
     )  # fmt: skip
+    has_strays = has_strays or have_unit(values.filter(pa.array(is_stray)))
     return [column], values.filter(pa.array(is_stray)).to_pylist() if has_strays else []
 
 

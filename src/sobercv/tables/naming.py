@@ -25,13 +25,14 @@ def closest(name: str, known: Iterable[str]) -> list[str]:
     """Return the known names that a name may stand for; capitals, spaces and underscores do not matter."""
     folded: dict[str, list[str]] = {}
     for each in known:
-        folded.setdefault(_folded(each), []).append(each)
-    near = [_folded(name)] if _folded(name) in folded else difflib.get_close_matches(_folded(name), folded, 1)
+        folded.setdefault(plain(each), []).append(each)
+    near = [plain(name)] if plain(name) in folded else difflib.get_close_matches(plain(name), folded, 1)
     return folded[near[0]][:3] if near else []
 
 
-def _folded(name: str) -> str:
-    return re.sub(r"[\s_.-]+", "_", name.strip()).casefold()
+def plain(name: Any) -> str:
+    """Write a name in small letters with underscores for spaces, points and hyphens."""
+    return re.sub(r"[\s_.-]+", "_", str(name).strip().casefold()).strip("_")
 
 
 def held_by(

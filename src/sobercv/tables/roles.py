@@ -15,9 +15,10 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import Note, SoberError
-from ..targets import LARGEST, MOST_CLASSES, TABLE_TASKS, guess_task, survival_of
+from ..targets import LARGEST, MOST_CLASSES, TABLE_TASKS, guess_task, obvious_positive, survival_of
 from .naming import closest, listed
 from .settings import Settings
+from .tool_columns import correctable
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ class Dataset:
 def assign(frame: Any, settings: Settings | None = None, **given: Any) -> Dataset:
     """Give the columns of a table their roles, by `Settings` or by names of theirs."""
     settings = settings or Settings(**given)
-    check_target(settings, frame.columns)
+    check_target(settings, frame)
     names, others = settings.target_names, settings.roles()
     for name in others:
         find(frame, name)
@@ -140,19 +141,20 @@ def words_of(name: str) -> list[str]:
     return re.findall(r"[a-z]+", unicodedata.normalize("NFKD", apart).encode("ascii", "ignore").decode().lower())
 
 
-def check_target(settings: Settings, columns: Iterable[Any]) -> None:
+def check_target(settings: Settings, frame: Any) -> None:
     """Refuse roles of the target that do not go together; list the columns where none is named."""
+    columns = frame.columns
     target, time, event, task = settings.target, settings.time, settings.event, settings.task
     times = {time, event} - {None}
     wrong = ""
-    if target and times:
-        wrong = "Give --target, or --time and --event for survival, but not both."
+    if (target and (times or task == "survival")) or (times and task not in (None, "survival")):
+        wrong = "--target is for classes and numbers, --time and --event are for survival. Give one of them, not both, "
+        wrong += "and no --task of the other."
     elif settings.event_value is not None and event is None:
         wrong = "--event-value says which value of --event COLUMN is the event. Name that column, too."
-    elif target and task == "survival":
-        wrong = "Survival needs --time and --event instead of --target."
     elif not target and not times:
         wrong = f"Say what to predict: --target COLUMN, or --time COLUMN and --event COLUMN. {listed(columns)}"
+        wrong = f"{wrong} {correctable(frame)}".strip()
     elif times and None in (time, event):
         lacks, pattern = ("event", EVENT_NAME) if event is None else ("time", TIME_NAME)
         likely = [n for n in named_like(pattern, columns) if n not in times]
@@ -160,8 +162,6 @@ def check_target(settings: Settings, columns: Iterable[Any]) -> None:
         wrong = f"Survival needs both: --{lacks} COLUMN is missing. {guess}"
     elif times and time == event:
         wrong = f"--time and --event name the same column, {time!r}. Name two."
-    elif times and task not in (None, "survival"):
-        wrong = f"--time and --event are for survival; got --task {task}. Leave one out."
     if wrong:
         raise SoberError("E808", wrong)
     if task is not None and task not in TABLE_TASKS:
@@ -216,29 +216,32 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
     return values, "binary" if len(distinct) == 2 else "multiclass", is_guess
 
 
+_FLAGS = {"0", "1", "True", "False"}
+#: Beginnings of words that name the opposite of an event: 1 or yes may mean that it was not seen.
+NO_EVENT_NAME = re.compile(r"cens|zensier|alive|surviv|ueberleb|uberleb|lebt|lebend|viv")
+
+
 def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Array, tuple[Note, ...]]:
     """Return records of (event, time); where `value` says which cause is meant, all others count as not seen."""
-    times, notes = kept[time], tuple[Note, ...]()
-    written = kept[event].astype(object).map(_written)
+    times, written, notes = kept[time], kept[event].astype(object).map(_written), tuple[Note, ...]()
     counts = written.value_counts().sort_index()
+    is_number = kind_of(kept[event].dtype) == "number"
+    if is_number and len(counts) > MOST_CLASSES and _FLAGS.issuperset(map(_written, times)):
+        text = f"The time {time[:40]!r} holds only 0 and 1, and the event {event[:40]!r} {len(counts)} different "
+        text += f"numbers, so they seem to be swapped. Write --time {event[:40]} --event {time[:40]}."
+        raise SoberError("E112", text)
     if value is None:
-        if not set(counts.index) <= {"0", "1", "True", "False"}:
-            text = f"The event {event[:40]!r} must be 1 (observed) or 0 (censored); it holds {_counted(counts)}. "
-            text += "Write --event-value with the one that means observed; all others then count as censored."
-            raise SoberError("E112", text)
-        seen = written.isin(["1", "True"]).to_numpy(np.float64)
-    else:
-        wanted = _written(value.strip())
-        if wanted not in counts.index:
-            raise SoberError("E112", f"The event {event[:40]!r} is never {value[:30]!r}: it holds {_counted(counts)}.")
-        seen, others = (written == wanted).to_numpy(np.float64), counts.drop(wanted)
-        causes = others.drop(["0", "False"], errors="ignore")
-        if len(causes) and len(others) > 1:
-            verb = "counts" if len(causes) == 1 else "count"
-            text = f"Only {value[:30]!r} of {event[:40]!r} counts as the event; {_counted(causes)} {verb} as censored. "
-            text += "Competing risks are ignored: the model ranks the risk of this cause as if the others did not "
-            text += "exist."
-            notes = (Note("W813", text, (event,)),)
+        value, notes = _observed(counts, event)
+    elif _written(value.strip()) not in counts.index:
+        raise SoberError("E112", f"The event {event[:40]!r} is never {value[:30]!r}: it holds {_counted(counts)}.")
+    wanted = _written(value.strip())
+    seen, others = (written == wanted).to_numpy(np.float64), counts.drop(wanted, errors="ignore")
+    causes = others.drop(["0", "False"], errors="ignore")
+    if len(causes) and len(others) > 1:
+        verb = "counts" if len(causes) == 1 else "count"
+        text = f"Only {value[:30]!r} of {event[:40]!r} counts as the event; {_counted(causes)} {verb} as censored. "
+        text += "Competing risks are ignored: the model ranks the risk of this cause as if the others did not exist."
+        notes = (Note("W813", text, (event,)),)
     if kind_of(times.dtype) != "number":
         raise SoberError("E112", f"The time {time!r} must hold numbers, such as days. Convert it.")
     times = times.to_numpy(np.float64)
@@ -249,6 +252,22 @@ def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Arra
     if len(np.unique(times)) == 1:
         raise SoberError("E112", f"The time {time!r} is the same in every row, so nothing can be learned.")
     return survival_of(np.column_stack([seen, times])), notes
+
+
+def _observed(counts: Any, event: str) -> tuple[str, tuple[Note, ...]]:
+    """Return the value that means an observed event where its words leave no doubt: 1, true, yes, dead."""
+    words, may_be_censored = list(counts.index), bool(named_like(NO_EVENT_NAME, [event]))
+    text = f"The event {event[:40]!r} counts as observed where it is "
+    if _FLAGS.issuperset(words):
+        seen, other = ("True", "False") if {"True", "False"} & {*words} else ("1", "0")
+        text += f"{seen}, although its name may say the opposite. If so: --event-value {other}."
+        return seen, (Note("S801", text, (event,)),) if may_be_censored else ()
+    value = None if may_be_censored else obvious_positive(words)
+    if value is None:
+        text = f"The event {event[:40]!r} must be 1 (observed) or 0 (censored); it holds {_counted(counts)}. "
+        text += "Write --event-value with the one that means observed; all others then count as censored."
+        raise SoberError("E112", text)
+    return value, (Note("W801", f"{text}{value!r}; if wrong: --event-value.", (event,)),)
 
 
 def _written(value: Any) -> str:

@@ -5,7 +5,6 @@ The command line, sober.toml and the folder of a run take their values from here
 
 from __future__ import annotations
 
-import difflib
 import re
 import shlex
 import tomllib
@@ -17,6 +16,7 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 import msgspec
 
 from ..errors import SoberError
+from .naming import closest
 
 #: Panels of the help pages; what few need is shown last.
 DATA, MODEL, RUN, SCREEN, ADVANCED = "What to predict", "How to tune", "The run", "Output", "Advanced"
@@ -171,7 +171,7 @@ def checked(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
     found = {}
     for name, value in given.items():
         if name not in TYPES:
-            close = difflib.get_close_matches(name, TYPES, 1)
+            close = closest(name, TYPES)
             hint = f"Did you mean {close[0].replace('_', '-')!r}?" if close else "Use the names of the long options."
             subject = f"{where} has a setting" if where else "There is no setting"
             raise SoberError("E808", f"{subject} {name[:60]!r}{' that sober does not know' * bool(where)}. {hint}")

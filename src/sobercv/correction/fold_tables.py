@@ -1,0 +1,212 @@
+"""Tables of fold scores: wide ones, with one column per configuration, and long ones, with one row per score.
+
+Where a part is lacking, the table is refused: read in another way it would give a wrong number.
+"""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from ..errors import Note, SoberError
+from ..tables import tool_columns as parts
+from ..tables.naming import plain
+from .judging import FoldScores, more_is_better
+from .searches import OVERLAP, read_search
+
+_SAY = "Name with metric= (on the command line --metric)"
+_NO_SCORES = (
+    "A table of fold scores has one row per fold and one numeric column per configuration, or columns such as fold, "
+    "model and score; got the columns {}."
+)
+_NO_CONFIGURATION = " {!r} is not a configuration; out-of-fold predictions go to sobercv.bbc(y, predictions)."
+#: Columns of cross_validate and of a trimmed cv_results_, and folds as columns: no configurations of a wide table.
+_SUMMARY = re.compile(
+    r"((mean_|std_|rank_)?(test|train)|param)_.+|(mean_|std_)?(fit|score)_time|"
+    r"(fold|split|resample|rep(eat)?)[ _.]?\d+|mean|average|avg|median|sd|std|std_?(dev|err)|se",
+    re.I,
+)
+#: Rows of a summary below the rows of the folds.
+_SUMMARY_ROW = r"(?i)\s*(mean|average|avg|median|sd|std|std[ _.]?(dev|err)|stdev|se|min|max|overall|total)\W*"
+#: Size of a bootstrap's test set over that of its training set, which other hold-outs hardly exceed.
+_HOLD_OUT_SHARE = 0.368 / 0.632
+
+
+def read_frame(
+    frame: Any, metric: str | None = None, *, n_repeats: int | None = None, greater_is_better: bool | None = None
+) -> FoldScores:
+    """Read fold scores from a data frame.
+
+    `metric`: the measure that selected; needed for several measures in rows, default: the first column of a measure.
+    `n_repeats`: where no column tells the repeats (default: 1). `greater_is_better`: for a measure of unknown name.
+    """
+    if frame.columns.inferred_type == "integer" and frame.index.inferred_type == "string" and not frame.index.name:
+        text = "Rows have names and columns have numbers, as if every row were a configuration. Pass frame.T."
+        raise SoberError("E812", text)
+    notes = list[Note]()
+    frame = parts.tidied(_without_summary_rows(frame, notes))
+    if any(map(parts.SPLIT.fullmatch, map(str, frame.columns))):
+        return _cv_results(frame, metric, n_repeats)
+    parts.check_no_means(frame)
+    columns = ", ".join(map(str, list(frame.columns)[:8]))
+    resampling = parts.one_resampling(frame)
+    fold, repeat = (None if column is None else parts.complete(column) for column in parts.places(frame, parts.FOLDS))
+    if "repeated" in resampling and repeat is None and n_repeats is None:
+        raise SoberError(
+            "E108",
+            f"The folds are those of {resampling!r}, and no column tells the repeats apart. Say how often the folds "
+            "were repeated: n_repeats= (on the command line --repeats).",
+        )
+    if fold is None or not parts.measures(frame.columns):
+        table, repeats = _wide_scores(frame, repeat, n_repeats, columns)
+    else:
+        frame, metric, score = _one_measure(frame, metric, notes)
+        table, repeats = _long_scores(frame, score, columns)
+    try:
+        scores = table.to_numpy(np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        scores = np.empty((0, 0))
+    if scores.shape[1] < 2:
+        raise SoberError("E812", _NO_SCORES.format(columns))
+    sizes = repeats.value_counts()  # folds by repeat
+    told = len(sizes) if sizes.max() > 1 else 1  # else repeats of one split
+    if sizes.nunique() > 1 or (told > 1 and n_repeats not in (None, told)):
+        raise SoberError(
+            "E108",
+            f"The table has {told} repeats, with {sizes.min()} to {sizes.max()} folds each. Repeats must have the "
+            "same number of folds, and `n_repeats` must be their number.",
+        )
+    is_hold_out = told < len(sizes) or (fold is not None and fold.astype(str).str.match(parts.HOLD_OUT).all())
+    is_hold_out = is_hold_out or resampling in ("bootstrap", "subsampling")
+    notes += [Note("W203", OVERLAP)] if is_hold_out else []
+    sign, name = direction("score" if metric is None else metric, greater_is_better)
+    return FoldScores(
+        {name: sign * scores}, names=[str(c) for c in table.columns],
+        n_repeats=told if n_repeats is None else n_repeats, test_share=_HOLD_OUT_SHARE if is_hold_out else None,
+        is_adaptive=len(set(frame.get(".iter", ()))) > 1, notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _without_summary_rows(frame: Any, notes: list[Note]) -> Any:
+    """Leave out rows that a spreadsheet or a tool wrote below the folds, such as their mean."""
+    fold = parts.first_named(frame, parts.FOLDS)
+    labels = frame.index.to_series() if fold is None else frame[fold]
+    is_summary = labels.astype(str).str.fullmatch(_SUMMARY_ROW).to_numpy(bool)
+    if not is_summary.any():
+        return frame
+    names = ", ".join(map(repr, labels[is_summary].unique()[:3]))
+    notes.append(Note("W204", f"Rows called {names} are no folds, and were left out."))
+    return frame[~is_summary]
+
+
+def direction(measure: str, greater_is_better: bool | None) -> tuple[int, str]:
+    """Return the sign that makes more better, and the name of the signed score; ask where the name does not tell."""
+    is_gain = more_is_better(measure) if greater_is_better is None else greater_is_better
+    if is_gain is None:
+        said = f"It is unknown whether a higher {measure!r} is better. Pass greater_is_better=True or False."
+        said += f" On the command line call it score, or {measure}_loss if lower is better."
+        raise SoberError("E113", said)
+    return (1, measure) if is_gain else (-1, f"neg_{measure}")
+
+
+def _one_measure(frame: Any, metric: str | None, notes: list[Note]) -> tuple[Any, Any, Any]:
+    """Return the rows of the measure that selected, its name, and the column that holds its scores."""
+    from sklearn.neighbors import VALID_METRICS
+
+    score, found = parts.first_named(frame, parts.SCORE), parts.measures(frame.columns)
+    measure = None if score is None else parts.first_named(frame, ("metric", "measure"))
+    known = [] if measure is None else list(dict.fromkeys(parts.complete(frame[measure]).astype(str)))
+    # Measures one below the other; "metric" is also a parameter of nearest neighbours.
+    if measure == ".metric" or not set(known) <= {*VALID_METRICS["ball_tree"], *VALID_METRICS["brute"]}:
+        metric = known[0] if metric is None and len(known) == 1 else metric
+        if metric not in known:
+            raise SoberError("E113", f"{_SAY} the measure that selected; the table holds {', '.join(known)}.")
+        return frame[frame[measure].astype(str) == metric].drop(columns=measure), metric, score
+    if metric in found:
+        return frame, metric, metric
+    if metric is not None and score is None:
+        raise SoberError("E122", f"{_SAY} one of the columns {', '.join(found)}; got {metric!r}.")
+    score = found[0] if score is None else score
+    if metric is None and len(found) > 1:
+        text = f"The table holds {', '.join(found)}; {score} is taken as the one that selected."
+        notes.append(Note("W204", f"{text} {_SAY} another."))
+    return frame, metric or score, score
+
+
+def _long_scores(frame: Any, score: Any, columns: str) -> tuple[Any, Any]:
+    """Make a long table wide, the folds of each repeat together; return it and the repeat of each of its rows."""
+    fold, repeat = parts.places(frame, parts.FOLDS)
+    place = fold.astype(str).to_frame("fold").assign(repeat="" if repeat is None else repeat.astype(str))
+    # What tells configurations apart: the column that names them, or all parameters.
+    taken = {fold.name, None if repeat is None else repeat.name, *parts.measures(frame.columns)}
+    by = [c for c in frame.columns if c not in taken and plain(c) not in parts.TASK and str(c)[:1] != "."]
+    if (truth := parts.first_named(frame[by], parts.TRUTH)) is not None and frame[truth].nunique() > 1:
+        raise SoberError("E812", _NO_SCORES.format(columns) + _NO_CONFIGURATION.format(truth))
+    model = parts.first_named(frame, parts.MODELS)
+    # A column called "model" may be one of several parameters (caret's C5.0).
+    if model is not None and (len(by) < 2 or not place.assign(model=frame[model]).duplicated().any()):
+        by = [model]
+    elif model is not None and model not in by:  # .config of one of several workflows
+        by.append(model)
+    model = parts.configurations(frame, by)
+    if model.nunique() < 2:
+        raise SoberError(
+            "E813",
+            "The table holds the fold scores of one configuration, so nothing was chosen and nothing can be corrected. "
+            'Save those of every configuration (caret: trainControl(returnResamp = "all")).',
+        )
+    twice = place.assign(model=model).duplicated(keep=False).to_numpy()
+    if twice.any():
+        first = twice.argmax()
+        raise SoberError(
+            "E812",
+            f"{model.iloc[first]!r} has two scores on {fold.name} {place['fold'].iloc[first]!r}. One column must tell "
+            f"folds apart and one or more must tell configurations apart; read as {fold.name!r} and "
+            f"{', '.join(map(repr, by))}.",
+        )
+    # Fold2 before Fold10.
+    order = [place[c].str.replace(r"\d+", lambda number: number[0].zfill(20), regex=True) for c in ("repeat", "fold")]
+    table = frame.set_index([*order, model])[score].unstack()[model.unique()]
+    return table, table.index.get_level_values(0)
+
+
+def _wide_scores(frame: Any, repeat: Any, n_repeats: int | None, columns: str) -> tuple[Any, Any]:
+    """Return the columns of the configurations, the folds of each repeat together, and the repeat of each row."""
+    where = parts.named(frame, (*parts.FOLDS, *parts.REPEAT))
+    if where and n_repeats is None and frame.duplicated(where).any():
+        raise SoberError(
+            "E812",
+            f"Rows have the same {' and '.join(map(str, where))}, so this is not a table with one row per fold; got "
+            f"the columns {columns}. Pass how often folds were repeated (n_repeats=); out-of-fold predictions go to "
+            "sobercv.bbc(y, predictions).",
+        )
+    table, others = frame.drop(columns=where), {*parts.TRUTH, *parts.SAMPLE, *parts.SUBJECT, *parts.CONFIGURATION}
+    for column in table.columns:
+        if plain(column) in others or parts.measures([column]) or _SUMMARY.fullmatch(str(column)):
+            raise SoberError("E812", _NO_SCORES.format(columns) + _NO_CONFIGURATION.format(column))
+    repeat = frame.index.to_series().map(lambda _: "") if repeat is None else repeat
+    if repeat.duplicated().any():  # else repeats of one split
+        repeat = repeat.sort_values(kind="stable")
+    return table.loc[repeat.index], repeat
+
+
+def _cv_results(frame: Any, metric: str | None, n_repeats: int | None) -> FoldScores:
+    """A cv_results_ that was saved as a table: one row per configuration."""
+    results: dict[str, Any] = {str(column): frame[column].to_numpy() for column in frame.columns}
+    parameters = frame[[name for name in results if name.startswith("param_")]].to_dict("records")
+    results["params"] = [{name[6:]: value for name, value in row.items() if value == value} for row in parameters]
+    search = SimpleNamespace(cv_results_=results, scoring=metric or "score", refit=metric or True)
+    rank = f"rank_test_{metric if f'rank_test_{metric}' in results else 'score'}"
+    if rank in results:
+        search.best_index_ = int(results[rank].argmin())
+        if not np.array_equal(results[rank], rankdata(results[rank], method="min")):
+            raise SoberError(
+                "E813",
+                f"{rank} does not rank all rows: some are missing, or several tables were joined. Pass every "
+                "configuration that was tried; if searches were joined, leave out the columns of ranks.",
+            )
+    return read_search(search, metric, n_repeats)

@@ -1,0 +1,317 @@
+"""Tables of out-of-fold predictions: long ones, with one row per prediction, and wide ones, with one row per sample.
+
+Where a part is lacking, the table is refused: read in another way it would give a wrong number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..containers import Array
+from ..errors import Note, SoberError
+from ..tables import Settings
+from ..tables import tool_columns as parts
+from ..tables.naming import listed, plain, some
+from ..tables.roles import assign
+from ..targets import guess_task
+from .judging import ToolPredictions
+
+WANTED = (
+    "A long table needs: sample (which row of the data), model (which configuration), y_true, and prob_<class>, score "
+    "or y_pred; fold and repeat if there are any."
+)
+
+
+# ---- long tables ---------------------------------------------------------------------------------------------------
+def sample_of(frame: Any, roles: Settings) -> Any:
+    """Return the column that tells samples apart, if it repeats as in long tables."""
+    tool = parts.tool_of(frame.columns)
+    if tool.marks:
+        return tool.marks[0]
+    # A patient may have several rows in a wide table, too; only with a column of models does it name samples.
+    has_models = parts.named(frame, parts.CONFIGURATION, roles.ignore)
+    words = (*parts.SAMPLE, *parts.SUBJECT) if has_models else parts.SAMPLE
+    names = parts.named(frame, words, {*roles.roles(), roles.group})
+    return next((name for name in names if frame[name].nunique() > 1 and frame[name].duplicated().any()), None)
+
+
+def holds_long_predictions(frame: Any) -> bool:
+    """Whether a table is a long one of predictions by its names: of a known tool, or with the documented parts."""
+    has_parts = all(parts.named(frame, words) for words in (parts.CONFIGURATION, parts.TRUTH))
+    is_long = bool(parts.tool_of(frame.columns).marks) or (has_parts and sample_of(frame, Settings()) is not None)
+    return is_long and not parts.holds_fold_scores(frame.columns)
+
+
+def read_long(frame: Any, roles: Settings) -> ToolPredictions:
+    """Bring the columns of a long table into arrays [N, C, R(, K)], without the configurations to be ignored.
+
+    Rows that were predicted twice in the same place are refused: then these are not out-of-fold predictions of one
+    cross-validation.
+    """
+    parts.one_resampling(frame)
+    tool, sample = parts.tool_of(frame.columns), frame[sample_of(frame, roles)]
+    own = {sample.name, *tool.marks}
+    table = frame.drop(columns=[c for c in roles.ignore if c in frame and c not in own])
+    fold, repeat = parts.places(table, tool.fold)
+    group = frame.get(roles.group or (".group" if tool.name == "tidymodels" else None))
+    if group is not None and group.name not in own:
+        table = table.drop(columns=group.name, errors="ignore")
+    truth = frame[roles.target or _truth(table, sample, tool)]
+    table = table.drop(columns=[sample.name, truth.name], errors="ignore")
+    model = _model(table, sample, truth, tool)
+    keep = ~model.isin(list(roles.ignore)) & truth.notna()
+    if not keep.any():
+        raise SoberError("E812", "No predictions remain: the truth is missing everywhere, or all were ignored.")
+    table, sample, model, truth = table[keep], sample[keep], model[keep], _without_points(truth[keep])
+    fold, repeat, group = (None if column is None else column[keep] for column in (fold, repeat, group))
+    if tool.name in ("tidymodels", "caret") and fold is not None and repeat is None:
+        # Where rows are predicted again in other folds, these are hold-outs of their own, such as bootstraps.
+        is_again = table.assign(sample=sample, model=model).duplicated(["sample", "model"]).any()
+        repeat = fold if is_again and not fold.astype(str).str.match(r"(?i)fold").all() else None
+    grid = _Grid.of(sample, model, repeat)
+    grid.shared(truth, "truth", by_repeat=False)
+    y = truth.iloc[grid.firsts]
+    if group is not None:
+        grid.shared(group, "group", by_repeat=False)
+    return ToolPredictions(
+        tool.name or f"long table by {sample.name!r} and {model.name!r}",
+        np.asarray(y.to_numpy(None if y.dtype.kind in "iufb" else object)),
+        _responses(table, truth, tool, grid), [str(name) for name in grid.models],
+        groups=None if group is None else group.iloc[grid.firsts].to_numpy(object).astype(str),
+        folds=None if fold is None else grid.shared(fold, "fold", by_repeat=True),
+        is_adaptive=model.name == "batch_nr" or len(set(table.get(".iter", ()))) > 1, n_repeats=grid.shape[2],
+    )  # fmt: skip
+
+
+def _truth(table: Any, sample: Any, tool: parts.Tool) -> Any:
+    """Return the column of the truth; ask where none or several could be it."""
+    found = parts.named(table, tool.truth, {sample.name})
+    if not tool.truth:  # it is the same in all rows of a sample
+        others = [c for c in table if c[:1] != "." and c not in tool.fold]
+        found = [c for c in others if table.groupby(sample)[c].nunique().max() == 1]
+    if len(found) == 1:
+        return found[0]
+    several = f"Which column holds the truth? It could be {' or '.join(map(repr, found[:4]))}."
+    said = several if found else "No column clearly holds the truth."
+    raise SoberError("E808", f"{said} Write --target COLUMN.")
+
+
+def _model(table: Any, sample: Any, truth: Any, tool: parts.Tool) -> Any:
+    """Name each row's configuration."""
+    if not tool.configuration:  # by all parameters
+        others = {*tool.marks, "weights", *_spelled(set(truth.dropna().astype(str)))}
+        return parts.configurations(table, [c for c in table if c not in others])
+    column = parts.first_named(table, tool.configuration)
+    if "wflow_id" in table and column == ".config":  # of several workflows, which number theirs alike
+        return parts.configurations(table, ["wflow_id", column])
+    if column is None:
+        raise SoberError(
+            "E812",
+            f"{str(sample.name)[:40]!r} repeats (up to {sample.value_counts().max()} rows per value), but no column "
+            f"names the configurations. {WANTED}",
+        )
+    return parts.complete(table[column]).astype(str)
+
+
+def _without_points(truth: Any) -> Any:
+    """Return labels 0 and 1 that became 0.0 and 1.0, because some rows had none, as whole numbers again."""
+    is_label = truth.dtype.kind == "f" and guess_task(truth).task == "classification"
+    return truth.astype(np.int64) if is_label else truth
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """The place of every row of a long table in arrays by sample, configuration and repeat."""
+
+    place: tuple[Array, Array, Array]  # of every row
+    shape: tuple[int, int, int]  # N, C, R
+    models: list[Any]  # [C]
+    is_gap: Array  # [N, C, R]
+
+    @classmethod
+    def of(cls, sample: Any, model: Any, repeat: Any) -> _Grid:
+        """Place the rows; refuse those that are predicted twice in one repeat."""
+        (rows, samples), (columns, models) = _codes(sample), _codes(model)
+        repeats, values = (np.zeros_like(rows), [0]) if repeat is None else _codes(repeat)
+        place, shape = (rows, columns, repeats), (len(samples), len(models), len(values))
+        times = np.zeros(shape, int)
+        np.add.at(times, place, 1)
+        if (most := times.max()) > 1:
+            row, which, _ = np.unravel_index(times.argmax(), shape)
+            is_one = len(models) == 1
+            start = "Only one configuration can be identified: in" if is_one else "In"
+            raise SoberError(
+                "E813" if is_one else "E814",
+                f"{start} one repeat, row {samples[row]} of configuration {str(models[which])[:50]!r} was predicted "
+                f"{most} times, so these are not out-of-fold predictions of one cross-validation. Keep the columns "
+                "that identify configurations and repeats, and save the hold-out predictions only.",
+            )
+        return cls(place, shape, models, times == 0)
+
+    @property
+    def firsts(self) -> Array:
+        """A row of each sample [N]."""
+        return np.asarray(np.unique(self.place[0], return_index=True)[1])
+
+    def spread(self, column: Any, empty: Any = 0.0) -> Any:
+        """Return a column as a masked array [N, C, R]."""
+        values = column.to_numpy()
+        kind = object if values.dtype.kind not in "iufb" else np.result_type(values, 0.0)
+        out = np.full(self.shape, empty, dtype=kind)
+        out[self.place] = values
+        return np.ma.masked_array(out, self.is_gap)
+
+    def shared(self, column: Any, what: str, by_repeat: bool) -> Array:
+        """Return codes of what all rows of a sample share [N], or all of its rows of a repeat [N, R]."""
+        at, shape = (self.place[::2], self.shape[::2]) if by_repeat else (self.place[:1], self.shape[:1])
+        found, out = _codes(column)[0], np.zeros(shape, int)
+        out[at] = found
+        if (out[at] != found).any():
+            raise SoberError("E812", f"The {what} differs between rows of one sample. Every sample needs one {what}.")
+        return out
+
+
+def _codes(column: Any) -> tuple[Array, list[Any]]:
+    """Number the different values of a column in sorted order."""
+    found, values = parts.complete(column).factorize(sort=True)
+    return np.asarray(found), list(values)
+
+
+def _responses(table: Any, truth: Any, tool: parts.Tool, grid: _Grid) -> dict[str, Any]:
+    """Return the predictions: probabilities of classes, labels and numbers, all that there are."""
+    labels = {str(one): one for one in sorted(truth.unique())}
+    spelled, responses = _spelled(labels), dict[str, Any]()
+    if tool.configuration:
+        chances = {spelled[m[1]]: c for c in table if (m := parts.CHANCE.fullmatch(str(c))) and m[1] in spelled}
+    else:
+        chances = {spelled[c]: c for c in table if c in spelled}
+    label = next((c for c in parts.named(table, parts.LABEL) if _are_labels(table[c], truth, labels)), None)
+    number = next((c for c in parts.named(table, parts.NUMBER) if c != label and table[c].dtype.kind in "iuf"), None)
+    if not chances and label is None and number is None:
+        raise SoberError("E812", f"No column of this long table holds predictions. {tool.hint or WANTED}")
+    if number is not None:
+        responses["predict" if not chances and truth.dtype.kind == "f" else ""] = grid.spread(table[number])
+    if label is not None:
+        predicted = table[label].astype(str).map(labels)
+        if predicted.isna().any():
+            raise SoberError("E110", "A predicted class does not occur in the truth. Check the labels.")
+        responses["predict"] = grid.spread(predicted, next(iter(labels.values())))
+    if set(chances) == set(labels):
+        columns = [grid.spread(table[chances[name]]) for name in labels]
+        responses["predict_proba"] = columns[1] if len(columns) == 2 else np.ma.stack(columns, axis=3)
+    elif len(chances) == 1 and len(labels) == 2:
+        ((name, column),) = chances.items()
+        chance = grid.spread(table[column])
+        responses["predict_proba"] = chance if name == list(labels)[1] else 1 - chance
+    if not responses:
+        raise SoberError("E812", "No column holds predictions for the classes of the truth. Check their names.")
+    return responses
+
+
+def _are_labels(column: Any, truth: Any, labels: Collection[str]) -> bool:
+    """Whether predictions are classes: text, or whole numbers that all occur in the truth, of few classes."""
+    if "f" in (column.dtype.kind, truth.dtype.kind):
+        return False
+    return column.dtype.kind not in "iub" or (len(labels) <= 20 and {*column.dropna().astype(str)} <= {*labels})
+
+
+def _spelled(labels: Collection[str]) -> dict[str, str]:
+    """Map spellings to labels: R's data.frame() writes points for the spaces and signs of names; each is of one."""
+    points = {label: re.sub(r"[^\w.]", ".", label) for label in labels}
+    unique = {name: label for label, name in points.items() if [*points.values()].count(name) == 1}
+    return {**unique, **{label: label for label in labels}}
+
+
+# ---- wide tables ---------------------------------------------------------------------------------------------------
+def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
+    """Read a wide table; any table that is not long is read as one, or refused."""
+    if not roles.target_names:
+        text = f"Say which column holds the truth: --target COLUMN. {listed(frame.columns)} {WANTED}"
+        if parts.could_be_scores(frame):
+            text += " If each row holds the scores of one fold, add a column fold that numbers the rows."
+        raise SoberError("E808", text)
+    names = [c for c in frame.columns if c not in roles.roles() and plain(c) not in parts.PLACE]
+    if not names:
+        text = "There is no column of predictions beside the truth. Pass one column per configuration."
+        raise SoberError("E812", text)
+    data = assign(frame, roles)
+    labels = {str(label) for label in data.classes}
+    values = [_column(data.X[name], labels if data.y.dtype.kind in "OU" else {}) for name in names]
+    if len({v.dtype == object for v in values}) > 1:
+        text = "Some columns hold labels and others numbers. Pass one kind; --ignore leaves some out."
+        raise SoberError("E812", text)
+    _check_no_classes(names, labels, data.X)
+    notes, (fold, repeat) = data.notes, parts.places(data.X, parts.FOLD)
+    if repeat is not None and repeat.nunique() > 1:
+        raise SoberError(
+            "E812",
+            "The table names repeats, so a sample has several rows; in a wide table every row is a sample. Pass "
+            f"the repeats as a long table. {WANTED}",
+        )
+    subject = next((c for c in parts.named(data.X, parts.SUBJECT) if data.X[c].duplicated().any()), "")
+    if subject and roles.group is None:
+        text = f"{subject[:40]!r} repeats. If it identifies patients, write --group {subject[:40]}, so that "
+        notes += (Note("W301", f"{text}their rows are resampled together.", (subject,)),)
+    others = [name for name, column in zip(names, values, strict=True) if not _are_chances(column)]
+    if data.classes and 0 < 2 * len(others) < len(names):
+        text = f"Most columns hold probabilities, but not {some(others)}: all are compared as configurations. If that "
+        notes += (Note("W206", f"{text}is wrong, write --ignore {others[0][:40]}.", tuple(others)),)
+    groups = None if roles.group is None else frame[roles.group].iloc[data.rows].to_numpy(object).astype(str)
+    return ToolPredictions(
+        "AutoGluon" if any(re.search(r"_BAG_L\d|WeightedEnsemble_L\d", c) for c in names) else "wide", data.y,
+        {"": np.ma.stack(values, axis=1)}, names, groups=groups,
+        folds=None if fold is None or fold.isna().any() else fold.factorize(sort=True)[0][:, None],
+        is_adaptive=all(re.fullmatch(r"(?i)trial[_ ]?\d+|.*_trial\d+", c) for c in names), notes=notes,
+    )  # fmt: skip
+
+
+def _are_chances(column: Any) -> bool:
+    """Whether a column of predictions can hold probabilities: fractions between 0 and 1."""
+    known = np.ma.compressed(column)
+    return not len(known) or (known.dtype.kind == "f" and known.min() >= 0 and known.max() <= 1)
+
+
+def _check_no_classes(names: list[Any], labels: Collection[str], table: Any) -> None:
+    """Refuse columns called by configuration and class: probabilities of the classes, which a long table must hold."""
+    by_stem: dict[str, list[Any]] = {}
+    for name in names:
+        label = max((label for label in labels if name.endswith(label)), key=len, default="")
+        by_stem.setdefault(name.removesuffix(label), []).append(name)
+    groups = [*by_stem.values()]
+    if len(labels) < 2 or any(len(group) != len(labels) for group in groups):
+        return
+    sums = [table[group].dropna().sum(axis=1) for group in groups if table[group].dtypes.eq(float).all()]
+    adds_up = len(sums) == len(groups) and all(np.allclose(each, 1.0, atol=1e-3) for each in sums)
+    # Numbers at the end of other names may count configurations.
+    names_classes = all(map(parts.CHANCE.fullmatch, names)) or not all(map(str.isdecimal, labels))
+    if adds_up or (len(groups) == 1 and names_classes):
+        raise SoberError(
+            "E813" if len(groups) == 1 else "E812",
+            f"The columns {', '.join(repr(name[:30]) for name in groups[0][:3])} look like probabilities of the "
+            f"{len(labels)} classes by one configuration, one for each class. A wide table has one column per "
+            f"configuration; write probabilities of classes as a long table. {WANTED}",
+        )
+
+
+def _column(column: Any, labels: Collection[str]) -> Any:
+    """Return a column of predictions as a masked array: numbers, or labels as text."""
+    gaps, name = column.isna().to_numpy(), str(column.name)
+    if column.dtype.kind in "iufb" or (gaps.all() and not labels):
+        values = column.fillna(0).to_numpy(np.float64 if gaps.all() else None)
+        were_whole = values.dtype.kind == "f" and gaps.any() and not gaps.all() and (values % 1 == 0).all()
+        return np.ma.masked_array(values.astype(np.int64) if were_whole else values, gaps)
+    strange = next((v for v in column.dropna().astype(str) if v not in labels), None)
+    if strange is None:
+        return np.ma.masked_array(column.astype(object).fillna(min(labels)).to_numpy(), gaps)
+    what = "seems to name configurations, but no column tells the samples apart."
+    if plain(name) not in parts.CONFIGURATION:
+        what = (
+            f"holds {strange[:30]!r}, which is neither a number nor one of the classes. Leave it out with --ignore "
+            f"{name[:40]}; or, if this is a long table, rename its columns."
+        )
+    raise SoberError("E812", f"Column {name[:40]!r} {what} {WANTED}")
