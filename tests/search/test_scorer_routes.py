@@ -273,6 +273,18 @@ def test_several_outputs_want_a_scorer_of_scikit_learn():
     assert caught.value.code == "E112"
 
 
+def test_several_outputs_keep_the_range_of_a_known_score():
+    found = {
+        scoring: sobercv.BBCSearchCV(TREE, DEPTHS, scoring=scoring, cv=3, n_bootstraps=50).fit(*LABELS).estimate_
+        for scoring in ("accuracy", None, plain)
+    }
+    assert not any(note.code == "W201" for scoring in ("accuracy", None) for note in found[scoring].notes)
+    assert found["accuracy"].value == found[plain].value
+    assert found[plain].interval[0] < 0 < found["accuracy"].interval[0]
+    (text,) = [note.text for note in found[plain].notes if note.code == "W201"]
+    assert "If the scores cannot exceed 1 and `y` has one value per sample, pass a metric of predictions" in text
+
+
 @pytest.mark.parametrize("scoring", [plain, make_scorer(share)], ids=["of the model", "of predictions"])
 def test_shares_of_unknown_range_are_noted(scoring):
     ours = sobercv.BBCSearchCV(TREE, DEPTHS, scoring=scoring, cv=3, n_bootstraps=50).fit(X, Y)

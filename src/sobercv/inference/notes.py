@@ -184,13 +184,14 @@ def of_scores(
         )
     if metric.selects and np.isinf(metric.range).all() and are_shares(scores):
         which, known = f"{metric.name} is a function of your own", "sobercv.make_metric(function, range=(0, 1))."
+        limit = "the scores cannot exceed 1"
         if metric.core is None:
             which = f"{metric.name} is computed on the fitted models"
             known = f'a metric of predictions, by its name, such as "accuracy", or {known}'
+            limit += " and `y` has one value per sample"
         yield Note(
             "W201",
-            f"{which}, so its range is unknown and the interval may reach beyond it. If the scores cannot exceed 1, "
-            f"pass {known}",
+            f"{which}, so its range is unknown and the interval may reach beyond it. If {limit}, pass {known}",
         )
     # Scores that rank surely the wrong way round are hardly what was meant.
     if metric.name in ("roc_auc", "concordance_index") and highest < 0.5:
