@@ -46,8 +46,6 @@ from ..training.race import race
 PLACE, ROUNDS, PROPOSED = "sobercv:place", "sobercv:rounds", "sobercv:proposed"
 #: A trial is a race of one.
 ALONE = Configuration(0)
-#: Samplers that look at no scores; whatever else is plugged in may.
-_BLIND = (RandomSampler, GridSampler, QMCSampler, BruteForceSampler)
 
 
 class TrialFile(OutcomeCache):
@@ -420,8 +418,8 @@ def check_study(study: optuna.Study) -> None:
 
 
 def learns_from_scores(study: optuna.Study) -> bool:
-    """Whether the sampler of a study may look at scores of earlier trials."""
-    return not isinstance(study.sampler, _BLIND)
+    """Whether the sampler of a study may look at scores of earlier trials: all may but those that never do."""
+    return not isinstance(study.sampler, (RandomSampler, GridSampler, QMCSampler, BruteForceSampler))
 
 
 def rows_that_propose(plan: Plan, share: float) -> Array:
