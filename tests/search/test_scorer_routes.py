@@ -261,6 +261,8 @@ def test_what_only_models_can_read_is_scored_by_folds(kind, tmp_path):
     assert "W211" in codes
     assert np.isfinite(ours.score(rows, truth))
     assert "W211" in ours.report(tmp_path / "report.html").read_text()
+    advice = "A metric of predictions has a narrower one" in str(ours.estimate_)
+    assert advice == (truth is not None and np.ndim(truth) == 1)  # it needs one value per sample
     assert len(ours.predictions_.to_frame()) == len(rows) * len(ours.cv_results_["params"])
 
 

@@ -84,13 +84,16 @@ def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
         yield warned("W205", f"Only {units.n} {units.names}: expect a wide interval and {off}.")
     if table.units.kind == "folds" and not table.whole_scorers:
         names, k = ", ".join(m.name for m in table.question.metrics if m.core is None), table.units.n
-        yield Note(
-            "W211",
+        text = (
             f"Computed on the fitted models, fold by fold: {names}. The {k} folds were resampled instead of samples "
-            f"(BBC-F). The interval is for fold scores (Student's t with {k - 1} degrees of freedom) and wide. "
-            "A metric of predictions has a narrower one, including what sobercv.make_metric makes of a function "
-            "(y_true, y_pred).",
+            f"(BBC-F). The interval is for fold scores (Student's t with {k - 1} degrees of freedom) and wide."
         )
+        if table.predictions.target.values.ndim == 1:  # not several outputs, and not none
+            text += (
+                " A metric of predictions has a narrower one, including what sobercv.make_metric makes of a function "
+            )
+            text += "(y_true, y_pred)."
+        yield Note("W211", text)
         if not table.given.is_complete:
             yield INCOMPLETE
         return

@@ -396,7 +396,7 @@ def model_of(make: Callable[[Any], Any], trial: Any) -> Any:
 def trials_of(study: Any) -> list[FrozenTrial]:
     """Return the trials of a study; refuse what is none."""
     if not isinstance(study, optuna.Study):
-        raise SoberError("E123", f"`study` must be an Optuna study; got {type(study).__name__}. Pass the study first.")
+        raise SoberError("E123", f"`study` must be what optuna.create_study returned; got {type(study).__name__}.")
     return study.trials
 
 

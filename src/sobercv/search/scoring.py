@@ -76,7 +76,7 @@ class ModelScorer:
 
     name: str  #: of a single number in results; a dict brings its own names
     scorer: Callable[..., Any] | None = field(default=None, repr=False)  #: None: the estimator's own `score`
-    range: tuple[float, float] = (-np.inf, np.inf)  #: of its scores, where that is known
+    range: tuple[float, float] = field(default=(-np.inf, np.inf), repr=False)  #: of its scores, where that is known
 
     def __call__(self, fitted: Any, X: Any, y: Any = None, **params: Any) -> Any:
         """Score a fitted model on rows; `y` is passed only where there is one."""
