@@ -89,10 +89,8 @@ def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
             f"(BBC-F). The interval is for fold scores (Student's t with {k - 1} degrees of freedom) and wide."
         )
         if table.predictions.target.values.ndim == 1:  # not several outputs, and not none
-            text += (
-                " A metric of predictions has a narrower one, including what sobercv.make_metric makes of a function "
-            )
-            text += "(y_true, y_pred)."
+            text += " A metric of predictions has a narrower one, including what sobercv.make_metric makes of a "
+            text += "function (y_true, y_pred)."
         yield Note("W211", text)
         if not table.given.is_complete:
             yield INCOMPLETE
