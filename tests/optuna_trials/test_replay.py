@@ -120,7 +120,7 @@ def test_what_is_no_study_is_refused():
         lambda: objective.retry(make_tree),
     )
     for call in calls:
-        with pytest.raises(SoberError, match="`study` must be what .*; got function") as error:
+        with pytest.raises(SoberError, match=r"`study` must be what .*; got function") as error:
             call()
         assert error.value.code == "E123"
 
