@@ -42,7 +42,7 @@ def wide_table() -> tuple[Any, Any]:
 
 def _tasks(X: Any, y: Any, trees: int) -> tuple[Preset, Experiment, list[Task]]:
     preset = presets.get("paper", "binary", X, y, n_trees=trees)
-    problem = Problem.build(X, y, estimator=preset.estimator)
+    problem = Problem.build(X, y, task="classification")
     plan = Plan.build(problem, FOLDS)
     experiment = Experiment(problem, preset.estimator, (("decision_function", "predict_proba"),))
     return preset, experiment, [Task(plan.splits[0], configuration) for configuration in preset.configurations]

@@ -27,7 +27,7 @@ def run(path, n_repeats=2, drop=None):
 
 def fit(path):
     """Only the fits of that search, which take a tenth of the time."""
-    problem = Problem.build(runs.X, runs.Y, estimator=runs.Logged())
+    problem = Problem.build(runs.X, runs.Y, task="classification")
     plan, configurations = Plan.build(problem, 4, 2), expand(SMALL["grid"])
     experiment = Experiment(problem, runs.Logged(), RANKS)
     store = MemoryStore(problem, plan, len(configurations))

@@ -319,7 +319,7 @@ def test_what_forests_share_is_made_once(monkeypatch):
 
 
 def outcomes(way, estimator, grid, wanted=(("predict_proba",), ("predict",))):
-    problem = Problem.build(X, Y, estimator=estimator)
+    problem = Problem.build(X, Y, task="classification")
     tasks = tasks_of(Plan.build(problem, 3).splits[0], expand(grid))
     return {outcome.configuration: outcome for outcome in way(Experiment(problem, estimator, wanted), tasks)}
 

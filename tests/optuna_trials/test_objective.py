@@ -55,6 +55,7 @@ def test_values_and_estimate_are_those_of_scikit_learns_predictions():
     assert (estimate.value, estimate.interval, estimate.winner) == (expected.value, expected.interval, expected.winner)
     assert estimate.winner == study.best_trial.number
     assert estimate.winner_params == study.best_params
+    assert estimate.winner_name.startswith(f"trial {estimate.winner}: depth={study.best_params['depth']}, leaf=")
     assert n_rounds(study) == 6 * 5
     model = judge.refit(estimate)
     assert (model.depth, model.leaf) == (study.best_params["depth"], study.best_params["leaf"])

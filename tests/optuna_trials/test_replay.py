@@ -1,6 +1,7 @@
 """A study that kept nothing is run again, and then corrected."""
 
 import optuna
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
@@ -37,7 +38,12 @@ def test_the_same_number_as_a_search_over_the_same_parameters(tmp_path):
     grid = [{name: [value] for name, value in trial.params.items()} for trial in made.trials]
     expected = sobercv.BBCSearchCV(TREE, grid, cv=5, drop=None).fit(X, Y).estimate_
     assert found.value == expected.value
-    assert found.winner_params == expected.winner_params == made.trials[int(found.winner_name.split()[1])].params
+    number = next(t.number for t in made.trials if t.params == expected.winner_params)
+    assert found.winner_params == expected.winner_params == made.trials[number].params
+    params = found.winner_params
+    name = f"trial {number}: max_depth={params['max_depth']}, criterion='{params['criterion']}'"
+    assert found.winner_name == name
+    assert name in str(found)
     again = sobercv.optuna.replay(made, TREE, X, Y, drop=None, verbose=0, store=tmp_path / "store.db")
     assert again.value == found.value
 
@@ -67,6 +73,9 @@ def test_what_cannot_be_run_again_is_refused_with_what_to_write():
     def value(trial):
         return 0.5 * trial.suggest_int("max_depth", 1, 6)
 
+    def logged(trial):
+        return DecisionTreeClassifier(max_depth=trial.suggest_int("max_depth", 1, 6, log=True))
+
     objective = sobercv.optuna.Objective(other, X, Y, scoring="accuracy")
     for thing, options, code, part in (
         (other, {}, "E117", "asks for the parameter 'depth', which trial 0 lacks; it has max_depth, criterion"),
@@ -74,6 +83,8 @@ def test_what_cannot_be_run_again_is_refused_with_what_to_write():
         (lambda trial: DecisionTreeClassifier, {}, "E117", r"returned a class\. Write DecisionTreeClassifier\(\)"),
         (DecisionTreeClassifier, {}, "E123", r"got a class\. Write DecisionTreeClassifier\(\)"),
         (objective, {}, "E123", r"objective\.estimate\(study\).*objective\.make"),
+        (logged, {}, "E117", r"`make` fails on trial 0: Cannot set different log configuration .* as the study did"),
+        (None, {}, "E123", "must be an estimator or a function of the trial; got None"),
         (TREE, {"folds": 5}, "E122", "no option `folds`.*cv=5"),
     ):
         with pytest.raises(SoberError, match=part) as error:
@@ -99,3 +110,61 @@ def test_a_study_without_trials_is_refused():
     with pytest.raises(SoberError) as error:
         sobercv.optuna.replay(optuna.create_study(), TREE, X, Y)
     assert error.value.code == "E111"
+
+
+def test_what_is_no_study_is_refused():
+    objective = sobercv.optuna.Objective(make_tree, X, Y, scoring="accuracy")
+    calls = (
+        lambda: sobercv.optuna.replay(make_tree, study(2), X, Y),
+        lambda: objective.estimate(make_tree),
+        lambda: objective.retry(make_tree),
+    )
+    for call in calls:
+        with pytest.raises(SoberError, match=r"`study` must be what .*; got function") as error:
+            call()
+        assert error.value.code == "E123"
+
+
+def test_rows_in_another_order_are_refused():
+    rows = pd.DataFrame(X).sample(frac=1, random_state=0)
+    with pytest.raises(SoberError, match="`X` and `y`"):
+        sobercv.optuna.Objective(make_tree, rows, pd.Series(Y), scoring="accuracy")
+    with pytest.raises(SoberError, match="`X` and `y`"):
+        sobercv.optuna.replay(study(2), TREE, rows, pd.Series(Y), verbose=0)
+
+
+def make_tree(trial):
+    return DecisionTreeClassifier(max_depth=trial.suggest_int("max_depth", 1, 6), random_state=0)
+
+
+def test_a_study_with_several_objectives_is_judged_by_scoring():
+    made = optuna.create_study(directions=["maximize", "minimize"], sampler=optuna.samplers.RandomSampler(seed=0))
+    made.optimize(lambda trial: (0.1 * trial.suggest_int("max_depth", 1, 6), 1.0), 5)
+    found = sobercv.optuna.replay(made, make=make_tree, X=X, y=Y, drop=None, verbose=0)
+    grid = [{"max_depth": [trial.params["max_depth"]]} for trial in made.trials]
+    assert found.value == sobercv.BBCSearchCV(TREE, grid, cv=5, drop=None).fit(X, Y).estimate_.value
+    assert "W212" not in [note.code for note in found.notes]
+
+
+def test_pruned_trials_are_replayed_and_others_are_noted():
+    def objective(trial):
+        if trial.number == 4:  # before its parameter was suggested
+            raise optuna.TrialPruned
+        depth = trial.suggest_int("max_depth", 1, 6)
+        if trial.number == 5:
+            raise ValueError
+        if trial.number % 2:
+            raise optuna.TrialPruned
+        return -depth
+
+    made = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=1))
+    for depth in (1, 2, 6, 5):
+        made.enqueue_trial({"max_depth": depth})
+    made.optimize(objective, 6, catch=ValueError)
+    found = sobercv.optuna.replay(made, make_tree, X, Y, drop=None, verbose=0)
+    grid = [{"max_depth": [depth]} for depth in (1, 2, 6, 5)]
+    assert found.scores.tolist() == sobercv.BBCSearchCV(TREE, grid, cv=5, drop=None).fit(X, Y).estimate_.scores.tolist()
+    assert found.winner_name == "trial 1: max_depth=2"
+    notes = {note.code: note.text for note in found.notes}
+    assert notes["W204"].startswith("2 of 6 trials failed, or were pruned before they had all parameters")
+    assert "trial 1 is the best; in the study it was trial 0" in notes["W212"]

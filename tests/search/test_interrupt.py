@@ -18,7 +18,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
-from sobercv.errors import SoberError, SoberWarning
+from sobercv.errors import Note, SoberError, SoberWarning
 from sobercv.search import bbc_search_cv, results
 from sobercv.training import fit_queue, stopping
 from sobercv.training.pool.base import SerialPool
@@ -247,7 +247,7 @@ def test_max_seconds_that_is_long_enough_changes_nothing(whole):
 
 @pytest.mark.usefixtures("clock")
 def test_max_seconds_with_workers_keeps_whole_batches(monkeypatch):
-    monkeypatch.setattr(results, "warn", lambda *_: None)  # threads that end later undo what catches warnings
+    monkeypatch.setattr(results, "warned", Note)  # threads that end later undo what catches warnings
     with joblib.parallel_config("threading", n_jobs=2):
         found = search(max_seconds=3, cv=15, n_repeats=20, n_bootstraps=20).fit(X, Y)
     assert found.stopped_ == "max_seconds"

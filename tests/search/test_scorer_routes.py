@@ -261,6 +261,8 @@ def test_what_only_models_can_read_is_scored_by_folds(kind, tmp_path):
     assert "W211" in codes
     assert np.isfinite(ours.score(rows, truth))
     assert "W211" in ours.report(tmp_path / "report.html").read_text()
+    advice = "A metric of predictions has a narrower one" in str(ours.estimate_)
+    assert advice == (truth is not None and np.ndim(truth) == 1)  # it needs one value per sample
     assert len(ours.predictions_.to_frame()) == len(rows) * len(ours.cv_results_["params"])
 
 
@@ -271,6 +273,18 @@ def test_several_outputs_want_a_scorer_of_scikit_learn():
     with pytest.raises(SoberError, match="one entry per sample") as caught:
         sobercv.compare(TREE, DEPTHS, *LABELS, cv=3)
     assert caught.value.code == "E112"
+
+
+def test_several_outputs_keep_the_range_of_a_known_score():
+    found = {
+        scoring: sobercv.BBCSearchCV(TREE, DEPTHS, scoring=scoring, cv=3, n_bootstraps=50).fit(*LABELS).estimate_
+        for scoring in ("accuracy", None, plain)
+    }
+    assert not any(note.code == "W201" for scoring in ("accuracy", None) for note in found[scoring].notes)
+    assert found["accuracy"].value == found[plain].value
+    assert found[plain].interval[0] < 0 < found["accuracy"].interval[0]
+    (text,) = [note.text for note in found[plain].notes if note.code == "W201"]
+    assert "If the scores cannot exceed 1 and `y` has one value per sample, pass a metric of predictions" in text
 
 
 @pytest.mark.parametrize("scoring", [plain, make_scorer(share)], ids=["of the model", "of predictions"])

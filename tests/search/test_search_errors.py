@@ -1,6 +1,7 @@
 """Bad input of a search gets a stable code and a sentence that says what to do, before anything is trained."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import uniform
 from sklearn.base import BaseEstimator
@@ -22,6 +23,7 @@ N = len(Y)
 RARE = np.where(np.arange(N) < 4, "rare", "common")
 GAP = X[:, 0].copy()
 GAP[3] = np.nan
+SHUFFLED = pd.DataFrame(X).sample(frac=1, random_state=0)
 
 
 def search(estimator=PIPELINE, grid=GRID, X=X, y=Y, *, data=None, **options):
@@ -55,6 +57,7 @@ BAD = [
     ("n_iter zero", search(n_iter=0), "E108", r"n_iter.*0"),
     ("n_iter half", search(n_iter=2.5), "E108", r"n_iter.*2\.5"),
     ("a misspelt parameter", search(grid={"model__c": [1]}), "E122", r"'model__c'.*'model__C'"),
+    ("a parameter in lower case", search(LogisticRegression(), {"c": [1]}), "E122", r"'c'; the closest is 'C'"),
     ("a misspelt step", search(grid={"modle__C": [1]}), "E122", r"'modle__C'.*'model__C'"),
     ("a step forgotten", search(grid={"C": [1]}), "E122", r"'C'.*'model__C'"),
     ("a parameter of another model", search(grid={"model": [GaussianNB()], "model__C": [1]}), "E122", r"'model__C'"),
@@ -81,6 +84,12 @@ BAD = [
     ("weights too short", search(GaussianNB(), {}, data={"sample_weight": np.ones(3)}), "E107", rf"{N}.*3"),
     ("negative weights", search(GaussianNB(), {}, data={"sample_weight": -np.ones(N)}), "E107", r"negative"),
     ("X and y of different lengths", search(y=Y[:-1]), "E101", rf"{N}.*{N - 1}"),
+    ("y in another order", search(X=SHUFFLED, y=pd.Series(Y)), "E101", r"`X` and `y`.*different order.*y\.loc\[X\.index"),
+    ("groups in another order", search(X=SHUFFLED, data={"groups": pd.Series(Y)}), "E101", r"`X` and `groups`"),
+    ("weights in another order", search(y=pd.Series(Y), data={"sample_weight": pd.Series(1.0, SHUFFLED.index)}),
+     "E101", r"`y` and `sample_weight`"),
+    ("metadata in another order", search(X=SHUFFLED, data={"model__sample_weight": pd.Series(1.0, range(N))}),
+     "E101", r"`X` and `model__sample_weight`"),
     ("X a number", search(X=3), "E112", r"one row per sample"),
     ("no target", lambda: sobercv.BBCSearchCV(PIPELINE, GRID).fit(X), "E112", r"target y is None"),
     ("no task", search(Unknown(), {}), "E112", r"Unknown is neither"),
@@ -175,3 +184,13 @@ def test_options_are_refused_before_anything_is_trained(option):
 def test_groups_that_a_splitter_tears_apart_are_mentioned():
     with pytest.warns(sobercv.errors.SoberWarning, match="W301"):
         search(cv=KFold(3), data={"groups": np.arange(N) % 40})()
+
+
+def test_comparisons_refuse_rows_in_another_order():
+    with pytest.raises(SoberError, match="`X` and `y`"):
+        sobercv.compare(PIPELINE, GRID, SHUFFLED, pd.Series(Y), cv=3, n_bootstraps=20)
+
+
+def test_indexes_that_differ_in_another_way_say_nothing():
+    fresh = SHUFFLED.reset_index(drop=True).set_axis(range(N, 2 * N))
+    assert search(X=fresh, y=pd.Series(Y))().estimate_.value == search(X=fresh.to_numpy())().estimate_.value

@@ -297,7 +297,7 @@ def test_fit_returns_self_and_leaves_its_arguments_alone():
 # ---- containers ------------------------------------------------------------------------------------------------------
 CONTAINERS = {
     "lists": lambda: (X.tolist(), Y.tolist()),
-    "pandas": lambda: (pd.DataFrame(X, columns=NAMES), pd.Series(Y, index=np.arange(len(Y))[::-1])),
+    "pandas": lambda: (pd.DataFrame(X, columns=NAMES), pd.Series(Y, index=np.arange(7, 7 + len(Y)))),
     "pandas column": lambda: (pd.DataFrame(X), pd.DataFrame({"y": Y})),
     "polars": lambda: (pl.DataFrame(X, schema=NAMES), pl.Series(Y)),
     "csr": lambda: (sparse.csr_matrix(X), Y),

@@ -183,7 +183,7 @@ def test_a_listener_that_raises_changes_nothing():
 
 
 def test_what_the_store_has_is_not_fitted_again():
-    problem = Problem.build(X, Y, estimator=Troubled())
+    problem = Problem.build(X, Y, task="classification")
     plan, configurations = Plan.build(problem, 4), expand(SIZES)
     whole, _, _ = search(Troubled(), SIZES, X, Y, cv=4)
     for n_before in (0, 3, 7, 16):

@@ -5,7 +5,7 @@ import time
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin, clone
 
-from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, make_pool
+from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, infer_task, make_pool
 from sobercv.training.fit.problem import take
 from sobercv.training.fit.response import responses_of
 from sobercv.training.fit.task import Outcome, Task, failed
@@ -150,7 +150,7 @@ def search(
     **data,
 ):
     """Run a race; give the store, the log and the plan."""
-    problem = Problem.build(X, y, estimator=estimator, **data)
+    problem = Problem.build(X, y, task=infer_task(estimator, y), **data)
     configurations = expand(grid, estimator=estimator)
     plan = Plan.build(problem, cv, n_repeats)
     store = MemoryStore(problem, plan, len(configurations))

@@ -84,13 +84,14 @@ def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
         yield warned("W205", f"Only {units.n} {units.names}: expect a wide interval and {off}.")
     if table.units.kind == "folds" and not table.whole_scorers:
         names, k = ", ".join(m.name for m in table.question.metrics if m.core is None), table.units.n
-        yield Note(
-            "W211",
+        text = (
             f"Computed on the fitted models, fold by fold: {names}. The {k} folds were resampled instead of samples "
-            f"(BBC-F). The interval is for fold scores (Student's t with {k - 1} degrees of freedom) and wide. "
-            "A metric of predictions has a narrower one, including what sobercv.make_metric makes of a function "
-            "(y_true, y_pred).",
+            f"(BBC-F). The interval is for fold scores (Student's t with {k - 1} degrees of freedom) and wide."
         )
+        if table.predictions.target.values.ndim == 1:  # not several outputs, and not none
+            text += " A metric of predictions has a narrower one, including what sobercv.make_metric makes of a "
+            text += "function (y_true, y_pred)."
+        yield Note("W211", text)
         if not table.given.is_complete:
             yield INCOMPLETE
         return
@@ -184,13 +185,14 @@ def of_scores(
         )
     if metric.selects and np.isinf(metric.range).all() and are_shares(scores):
         which, known = f"{metric.name} is a function of your own", "sobercv.make_metric(function, range=(0, 1))."
+        limit = "the scores cannot exceed 1"
         if metric.core is None:
             which = f"{metric.name} is computed on the fitted models"
             known = f'a metric of predictions, by its name, such as "accuracy", or {known}'
+            limit += " and `y` has one value per sample"
         yield Note(
             "W201",
-            f"{which}, so its range is unknown and the interval may reach beyond it. If the scores cannot exceed 1, "
-            f"pass {known}",
+            f"{which}, so its range is unknown and the interval may reach beyond it. If {limit}, pass {known}",
         )
     # Scores that rank surely the wrong way round are hardly what was meant.
     if metric.name in ("roc_auc", "concordance_index") and highest < 0.5:

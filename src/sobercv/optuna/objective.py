@@ -28,6 +28,7 @@ from ..containers import Array, check_level
 from ..errors import Note, SoberError
 from ..inference import Estimate, Estimates, Question
 from ..inference.bootstrap import corrected
+from ..inference.estimate import shown
 from ..inference.notes import adaptive
 from ..inference.tables import Table, open_table
 from ..predictions import Predictions
@@ -45,8 +46,6 @@ from ..training.race import race
 PLACE, ROUNDS, PROPOSED = "sobercv:place", "sobercv:rounds", "sobercv:proposed"
 #: A trial is a race of one.
 ALONE = Configuration(0)
-#: Samplers that look at no scores; whatever else is plugged in may.
-_BLIND = (RandomSampler, GridSampler, QMCSampler, BruteForceSampler)
 
 
 class TrialFile(OutcomeCache):
@@ -157,19 +156,20 @@ class Objective:
         # A trial of the past that was pruned never comes back, so that "auto" is the more careful rule.
         self._drop = {"study": None, "auto": "bced"}.get(drop, drop) if isinstance(drop, str) else drop
         seed = seeds.root(random_state)
-        scores = ScoringPlan.make(Options(None, scoring=scoring))
+        scores = ScoringPlan.make(Options(make, scoring=scoring))
         metrics = list(scores.metrics().values())
         asked = metrics if scores.several else metrics[0]
         self.question = Question.ask(asked, aggregate=aggregate, random_state=seed).for_target(y)
-        self.problem = Problem.build(X, y, task=self.question.first.task, groups=groups, sample_weight=sample_weight)
-        if pos_label is not None:
-            self.problem = self.problem.with_positive(pos_label)
+        about = {"task": self.question.first.task, "pos_label": pos_label}
+        self.problem = Problem.build(X, y, groups=groups, sample_weight=sample_weight, **about)
         for metric in self.question.metrics:
             metric.check_target(self.problem.target)
         plan = Plan.build(self.problem, cv, n_repeats, seed)
         self._share = check_level(propose_from, "propose_from", usual=0.5, may_be_one=True)
         self.proposing = rows_that_propose(plan, self._share)
-        self.plan = proposing_first(plan, self.proposing)
+        # The folds that lead the sampler run first, so that nothing is pruned by the others.
+        rounds = sorted(plan.rounds, key=lambda part: not any(self.proposing[split.test].any() for split in part))
+        self.plan = replace(plan, rounds=tuple(rounds))
         if store is not None and not isinstance(store, (str, os.PathLike)):
             raise SoberError("E123", f'`store` must be the path of a folder or None; got {store!r}. Write "trials".')
         self._folder: Any = store
@@ -301,12 +301,12 @@ class Objective:
         Returns
         -------
         Estimate, or Estimates, a dict of them by name, where `scoring` names several metrics
-            `winner` is the number of the best trial, `winner_params` its parameters.
+            `winner` is the number of the best trial, `winner_params` its parameters, `winner_name` both.
         """
+        trials, all_propose = trials_of(study), bool(self.proposing.all())
         check_study(study)
         first, options = self.question, {"random_state": self.question.seed, **options}
         question = Question.ask(first.metrics if first.several else first.first, aggregate=first.aggregate, **options)
-        trials, all_propose = study.get_trials(deepcopy=False), bool(self.proposing.all())
         ended = [t for t in trials if t.state in (TrialState.COMPLETE, TrialState.PRUNED)]
         own = [t for t in ended if PLACE in t.user_attrs]
         other = next((t for t in own if t.user_attrs[PROPOSED]["from"] != self._share), None)
@@ -335,11 +335,8 @@ class Objective:
         by_scores = all_propose and any(trial.user_attrs[PROPOSED]["by_scores"] for trial in own)
         if by_scores and len(table.configurations) > 1:
             notes.append(adaptive(table.units.n, len(table.configurations)))
-        params = dict(trials[next(iter(found.values())).winner].params)
-        told = {
-            name: replace(one, winner_params=params, notes=(*one.notes, *notes), n_left_out=0)
-            for name, one in found.items()
-        }
+        winner = trials[next(iter(found.values())).winner]
+        told = {name: of_trial(replace(one, n_left_out=0), winner, notes) for name, one in found.items()}
         return Estimates(told) if question.several else next(iter(told.values()))
 
     def refit(self, estimate: Estimate | Mapping[str, Estimate] | optuna.Study) -> Any:
@@ -369,7 +366,7 @@ class Objective:
 
         What they had fitted is in the store and is not fitted again. Only where no other process works on the study.
         """
-        killed = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
+        killed = [trial for trial in trials_of(study) if trial.state == TrialState.RUNNING]
         for trial in killed:
             if PLACE in trial.user_attrs:  # else it had not begun: it has not all its parameters, and nothing is kept
                 study.enqueue_trial(dict(trial.params))
@@ -381,21 +378,32 @@ def model_of(make: Callable[[Any], Any], trial: Any) -> Any:
     """Return the estimator that the user's function makes of a trial; refuse what is none."""
     try:
         estimator = make(trial)
-    except ValueError as error:
-        # Only a trial that has ended, whose parameters are read back, can lack one.
-        lacking = re.match("The value of the parameter (.+) is not found", str(error))
-        if lacking is None:
-            raise
-        raise SoberError(
-            "E117",
-            f"`make` asks for the parameter {lacking[1]}, which trial {trial.number} lacks; it has "
-            f"{', '.join(trial.params) or 'none'}. Suggest the parameters of the study, under the same names.",
-        ) from None
-    if isclass(estimator):
-        raise SoberError("E117", f"`make` must return an estimator; it returned a class. Write {estimator.__name__}().")
-    if not hasattr(estimator, "fit"):
-        raise SoberError("E117", f"`make` must return an estimator with a fit method; it returned {estimator!r}.")
+    except Exception as error:
+        if not isinstance(trial, (FixedTrial, FrozenTrial)):
+            raise  # of a running trial `optimize(catch=)` decides
+        problem = f"fails on trial {trial.number}: {str(error).rstrip('.')}"
+        if lacking := re.match("The value of the parameter (.+) is not found", str(error)):
+            has = ", ".join(trial.params) or "none"
+            problem = f"asks for the parameter {lacking[1]}, which trial {trial.number} lacks; it has {has}"
+        advice = "Suggest the parameters as the study did, with the same names and settings."
+        raise SoberError("E117", f"`make` {problem}. {advice}") from error
+    if isclass(estimator) or not hasattr(estimator, "fit"):
+        got = f"a class. Write {estimator.__name__}()" if isclass(estimator) else f"{estimator!r}"
+        raise SoberError("E117", f"`make` must return an estimator with a fit method; it returned {got}.")
     return estimator
+
+
+def trials_of(study: Any) -> list[FrozenTrial]:
+    """Return the trials of a study; refuse what is none."""
+    if not isinstance(study, optuna.Study):
+        raise SoberError("E123", f"`study` must be what optuna.create_study returned; got {type(study).__name__}.")
+    return study.trials
+
+
+def of_trial(estimate: Estimate, winner: FrozenTrial, notes: Sequence[Note]) -> Estimate:
+    """Name the winner of an estimate by the number and the parameters of its trial, and add notes."""
+    name, params = f"trial {winner.number}: {shown(winner.params)}".removesuffix(": "), dict(winner.params)
+    return replace(estimate, winner_name=name, winner_params=params, notes=(*estimate.notes, *notes))
 
 
 def check_study(study: optuna.Study) -> None:
@@ -410,8 +418,8 @@ def check_study(study: optuna.Study) -> None:
 
 
 def learns_from_scores(study: optuna.Study) -> bool:
-    """Whether the sampler of a study may look at scores of earlier trials."""
-    return not isinstance(study.sampler, _BLIND)
+    """Whether the sampler of a study may look at scores of earlier trials: all may but those that never do."""
+    return not isinstance(study.sampler, (RandomSampler, GridSampler, QMCSampler, BruteForceSampler))
 
 
 def rows_that_propose(plan: Plan, share: float) -> Array:
@@ -428,12 +436,6 @@ def rows_that_propose(plan: Plan, share: float) -> Array:
     if not chosen.any() or chosen.all():
         chosen = np.arange(len(first)) < (1 if not chosen.any() else len(first) - 1)
     return np.asarray(chosen[plan.fold_of[:, 0]])
-
-
-def proposing_first(plan: Plan, proposing: Array) -> Plan:
-    """Run the folds that lead the sampler first: nothing is pruned by the others."""
-    ordered = sorted(plan.rounds, key=lambda part: not any(proposing[split.test].any() for split in part))  # stable
-    return plan if ordered == list(plan.rounds) else replace(plan, rounds=tuple(ordered))
 
 
 def _absent(trials: Sequence[FrozenTrial], n_foreign: int, pruned: Array, table: Table) -> list[Note]:

@@ -152,13 +152,12 @@ def design(options: Options, X: Any, y: Any, metadata: Mapping[str, Any], seed: 
         X,
         y,
         task=scoring.task or _task_of(scoring, None if by_models else y),
+        pos_label=options.pos_label,
         groups=routed.groups,
         sample_weight=scoring.sample_weight,
         fit_params=routed.fit_params,
         weight_name=routed.weight_name,
     )
-    if options.pos_label is not None:
-        problem = problem.with_positive(options.pos_label)
     plan = Plan.build(problem, options.cv, options.n_repeats, seed, routed.split_params)
     functions = [
         name
@@ -177,7 +176,7 @@ def design(options: Options, X: Any, y: Any, metadata: Mapping[str, Any], seed: 
     if isinstance(select, SelectionProcedure):
         select = select.for_estimator(options.estimator)
     # Scores of models have a place by name.
-    given = {s.name: Metric.given(s.name, problem.task) for s in scoring.on_models}
+    given = {s.name: replace(Metric.given(s.name, problem.task), range=s.range) for s in scoring.on_models}
     metrics = [given.get(name, s) for name, s in scoring.scorers.items() if by_fold or name not in given]
     question = Question.ask(
         metrics if scoring.several else metrics[0],

@@ -13,6 +13,7 @@ from ..containers import Array
 from ..errors import Note, SoberError, SoberWarning, warn
 from ..inference import Estimate, Question
 from ..inference.estimate import shown
+from ..inference.notes import warned
 from ..inference.procedures import Mix, Threshold
 from ..inference.selection import margin
 from ..inference.tables import Table, open_table
@@ -61,13 +62,11 @@ def incomplete(log: RaceLog, store: MemoryStore) -> Note:
             "so there is nothing to judge. Give it more time; with store= it continues where it stopped.",
         ) from (None if log.signal is None else Terminated(log.signal))
     n_samples = int(store.plan.seen(positions).any(axis=1).sum())
-    note = Note(
+    return warned(
         "W601",
         f"The cross-validation is incomplete: {cause} after {len(positions)} of {n_splits} splits. The estimate uses "
         f"the {n_samples} of {store.plan.n_samples} samples that every configuration in the race has predicted.",
     )
-    warn(note.code, note.text)
-    return note
 
 
 def predictions_of(store: MemoryStore, finished: Array, dropped: Array) -> Predictions:

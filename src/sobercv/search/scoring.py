@@ -75,7 +75,8 @@ class ModelScorer:
     """A scorer of a fitted model and rows: (estimator, X, y) -> number or dict of numbers; more is better."""
 
     name: str  #: of a single number in results; a dict brings its own names
-    scorer: Callable[..., Any] | None = None  #: None: the estimator's own `score`
+    scorer: Callable[..., Any] | None = field(default=None, repr=False)  #: None: the estimator's own `score`
+    range: tuple[float, float] = field(default=(-np.inf, np.inf), repr=False)  #: of its scores, where that is known
 
     def __call__(self, fitted: Any, X: Any, y: Any = None, **params: Any) -> Any:
         """Score a fitted model on rows; `y` is passed only where there is one."""
@@ -99,9 +100,6 @@ class ModelScorer:
             problem = problem or "returned an empty dict; return at least one number."
             raise SoberError("E117", f"The scorer {self.name} {problem}")
         return numbers
-
-    def __repr__(self) -> str:
-        return f"<scorer {self.name}>"
 
 
 def score_model(metric: Metric, known: Target, fitted: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -168,10 +166,7 @@ class ScoringPlan:
         that request something are called on the models. Without metadata routing all get the weights.
         """
         scoring, refit, estimator, routed = search.scoring, search.refit, search.estimator, routed or Routed()
-        try:
-            task = infer_task(estimator, y)
-        except SoberError:
-            task = None
+        task = infer_task(estimator, y)
         found, given = dict[str, Metric | ModelScorer](), dict[str, Any]()
         names = map(str, scoring) if isinstance(scoring, Mapping) else repeat(None)
         for value, name in zip(listed(scoring), names, strict=False):
@@ -224,7 +219,8 @@ class ScoringPlan:
         for name in names:
             metric = scorers[name]
             if isinstance(metric, Metric):
-                scorers[name] = ModelScorer(name, _as_scorer(metric, self.given[name], self.estimator))
+                scorer = _as_scorer(metric, self.given[name], self.estimator)
+                scorers[name] = ModelScorer(name, scorer, metric.range)
         return replace(self, scorers=scorers)
 
     def as_called(self, target: Target) -> dict[str, ModelScorer]:
@@ -329,9 +325,13 @@ def _own_score(estimator: Any, task: TaskName | None, y: Any) -> Metric | ModelS
     )
     if task != "survival" and not is_usual:
         return ModelScorer("score")
-    if estimator is None and task is None:
-        raise SoberError("E112", "Neither the estimator nor scoring determines the task. Pass scoring=.")
-    return get(DEFAULTS[task or infer_task(estimator, y)])
+    if task is None:
+        raise SoberError(
+            "E112",
+            f"{type(estimator).__name__} is neither a classifier nor a regressor, and `y` is not a survival target; "
+            "use an estimator that derives from ClassifierMixin or RegressorMixin, or pass scoring=.",
+        )
+    return get(DEFAULTS[task])
 
 
 def _read(scoring: Any, task: TaskName | None, name: str | None = None) -> Metric | ModelScorer:

@@ -40,7 +40,7 @@ class Noisy(RegressorMixin, BaseEstimator):
 
 def outcomes(way, model, grid):
     pipe = Pipeline([("scale", StandardScaler()), ("model", model)])
-    problem = Problem.build(X, Y, estimator=pipe)
+    problem = Problem.build(X, Y, task="regression")
     tasks = tasks_of(Plan.build(problem, 3).splits[0], expand(grid))
     found = list(way(Experiment(problem, pipe, (("predict",),)), tasks))
     return {outcome.configuration: outcome.responses["predict"] for outcome in found}

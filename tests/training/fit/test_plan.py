@@ -3,7 +3,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -29,7 +28,8 @@ GROUPS = np.repeat(np.arange(10), 3)
 CLASSES = Problem.build(X, LABELS, task="classification")
 NUMBERS = Problem.build(X, X[:, 0], task="regression")
 GROUPED = Problem.build(X, LABELS, task="classification", groups=[f"g{g}" for g in GROUPS])
-SURVIVAL = Problem.build(X, np.array([(i % 3 == 0, i + 1.0) for i in range(N)], dtype=[("e", bool), ("t", float)]))
+TIMES = np.array([(i % 3 == 0, i + 1.0) for i in range(N)], dtype=[("e", bool), ("t", float)])
+SURVIVAL = Problem.build(X, TIMES, task="survival")
 
 
 def same(plan, pairs):
@@ -161,7 +161,7 @@ def test_masks_generators_and_frames():
     inside = np.arange(N) < 20
     plan = Plan.build(CLASSES, ((inside, ~inside) for _ in range(2)))
     assert plan.splits[1].test.tolist() == list(range(20, 30))
-    framed = Problem.build(pd.DataFrame(X), pd.Series(LABELS), estimator=LogisticRegression())
+    framed = Problem.build(pd.DataFrame(X), pd.Series(LABELS), task="classification")
     same(Plan.build(framed, StratifiedKFold(3)), StratifiedKFold(3).split(X, LABELS))
 
 

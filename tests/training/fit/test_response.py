@@ -47,7 +47,7 @@ def test_two_classes_have_one_column():
 
 @pytest.mark.parametrize("classes", [["no", "yes"], ["yes", "no"], None, [0, 1]])  # the last has names of its own
 def test_scores_are_those_of_the_class_that_was_named_positive(classes):
-    problem = TWO.with_positive("no")
+    problem = Problem.build(X, ["no", "yes"] * 2, task="classification", pos_label="no")
     assert problem.classes.tolist() == ["yes", "no"]
     shares, decisions = np.array([[0.1, 0.9], [0.8, 0.2], [0.5, 0.5], [1, 0]]), np.array([-1.0, 2.0, 0.0, 3.0])
     canned = Canned(classes, predict=["no", "no", "yes", "yes"], predict_proba=shares, decision_function=decisions)

@@ -123,19 +123,19 @@ def test_shared_equals_unshared_bit_for_bit(name, wanted):
 def test_other_containers(make):
     pipe = Pipeline([("scale", StandardScaler(with_mean=False)), ("best", SelectKBest(k=4)), ("model", LOGISTIC)])
     grid = {"scale": [StandardScaler(with_mean=False), "passthrough"], "best__k": [2, 6], "model__C": [0.1, 1]}
-    assert_identical(*both(Problem.build(make(X2), Y2, estimator=pipe), pipe, grid, PROBABILITIES))
+    assert_identical(*both(Problem.build(make(X2), Y2, task="classification"), pipe, grid, PROBABILITIES))
 
 
 def test_set_output_is_kept():
     pipe = Pipeline([("pca", PCA(3)), ("pick", FunctionTransformer(only_first)), ("model", LOGISTIC)])
     pipe.set_output(transform="pandas")
     grid = {"pca__n_components": [3, 4], "model__C": [0.1, 1]}
-    alone, shared = both(Problem.build(X2, Y2, estimator=pipe), pipe, grid, PROBABILITIES)
+    alone, shared = both(Problem.build(X2, Y2, task="classification"), pipe, grid, PROBABILITIES)
     assert all(outcome.failure is None for outcome in alone.values())
     assert_identical(alone, shared)
     mixed = {"pca": [PCA(3), PCA(3).set_output(transform="pandas")], "model__C": [0.1, 1]}
     bare = Pipeline([("pca", PCA(3)), ("pick", FunctionTransformer(only_first)), ("model", LOGISTIC)])
-    alone, shared = both(Problem.build(X2, Y2, estimator=pipe), bare, mixed, PROBABILITIES)
+    alone, shared = both(Problem.build(X2, Y2, task="classification"), bare, mixed, PROBABILITIES)
     assert {outcome.failure is None for outcome in alone.values()} == {True, False}
     assert_identical(alone, shared)
 
@@ -148,7 +148,7 @@ def test_frames_that_are_written_to():
     pipe = Pipeline([("pca", PCA(3)), ("spoil", FunctionTransformer(spoil)), ("model", LOGISTIC)])
     pipe.set_output(transform="pandas")
     grid = {"spoil__kw_args": [{"by": 2}, {"by": 3}, {"by": 4}], "model__C": [0.1, 1]}
-    assert_identical(*both(Problem.build(X2, Y2, estimator=pipe), pipe, grid, RANKS))
+    assert_identical(*both(Problem.build(X2, Y2, task="classification"), pipe, grid, RANKS))
 
 
 def spoil(frame, by):
@@ -170,12 +170,12 @@ def test_steps_that_write_into_their_input():
         "unit": [Normalizer(copy=False), "passthrough"],
         "model": [WritingRegressor(), LinearRegression(copy_X=False), Ridge(copy_X=False)],
     }
-    assert_identical(*both(Problem.build(XN, YN, estimator=pipe), pipe, grid, LABELS))
+    assert_identical(*both(Problem.build(XN, YN, task="regression"), pipe, grid, LABELS))
 
 
 def test_common_steps_are_fitted_once():
     pipe = Pipeline([("first", Counting()), ("second", Counting()), ("model", Ridge())])
-    problem = Problem.build(XN, YN, estimator=pipe)
+    problem = Problem.build(XN, YN, task="regression")
     grid = {"first__k": [1.0, 2.0], "second": [Counting(3.0), "passthrough"], "model__alpha": [1, 2, 3, 4]}
     tasks = tasks_of(Plan.build(problem, 3).splits[0], expand(grid))
     Counting.fits = 0
@@ -185,7 +185,7 @@ def test_common_steps_are_fitted_once():
 
 def test_equal_values_are_shared_across_grids():
     pipe = Pipeline([("first", Counting()), ("model", Ridge())])
-    problem = Problem.build(XN, YN, estimator=pipe)
+    problem = Problem.build(XN, YN, task="regression")
     grid = [
         {"first": [Counting(2.0)], "model__alpha": [1]},
         {"first": [Counting(2.0)], "model__alpha": [2]},
@@ -199,7 +199,7 @@ def test_equal_values_are_shared_across_grids():
 
 def test_shared_seconds_go_to_the_first_that_needed_them():
     pipe = Pipeline([("first", Counting(seconds=0.05)), ("model", Ridge())])
-    problem = Problem.build(XN, YN, estimator=pipe)
+    problem = Problem.build(XN, YN, task="regression")
     tasks = tasks_of(Plan.build(problem, 3).splits[0], expand({"model__alpha": [1, 2, 3]}))
     seconds = {o.configuration: o.fit_seconds for o in fit_predict(Experiment(problem, pipe, LABELS), tasks)}
     assert seconds[0] > 0.05
@@ -209,7 +209,7 @@ def test_shared_seconds_go_to_the_first_that_needed_them():
 def test_failures_do_not_depend_on_what_is_fitted_beside():
     """Batches are cut for the number of workers, so the text must be the same alone and among others."""
     pipe = Pipeline([("scale", StandardScaler()), ("model", LinearSVC())])
-    problem = Problem.build(X2, Y2, estimator=pipe)
+    problem = Problem.build(X2, Y2, task="classification")
     configurations, split = tuple(expand({"model__C": [1, 2]})), Plan.build(problem, 3).splits[0]
     found = [
         [outcome.failure for outcome in fit_predict(Experiment(problem, pipe, PROBABILITIES), tasks_of(split, part))]
@@ -221,7 +221,7 @@ def test_failures_do_not_depend_on_what_is_fitted_beside():
 
 def test_a_failing_step_fails_all_that_share_it():
     pipe = Pipeline([("first", Counting()), ("model", Troubled())])
-    problem = Problem.build(X2, Y2, estimator=pipe)
+    problem = Problem.build(X2, Y2, task="classification")
     grid = {"first__k": [1.0, 2.0], "first__fail": [False, True], "model__trouble": ["none", "raise", "predict"]}
     Counting.fits = 0
     alone, shared = both(problem, pipe, grid, LABELS)
@@ -242,7 +242,9 @@ def test_a_failing_step_fails_all_that_share_it():
 
 def test_a_parameter_that_cannot_be_set_fails_alone():
     pipe = Pipeline([("scale", StandardScaler()), ("model", SVC())])
-    alone, shared = both(Problem.build(X2, Y2, estimator=pipe), pipe, [{"model__C": [1]}, {"model__bad": [1]}], LABELS)
+    alone, shared = both(
+        Problem.build(X2, Y2, task="classification"), pipe, [{"model__C": [1]}, {"model__bad": [1]}], LABELS
+    )
     assert [o.failure is None for o in shared.values()].count(False) == 2
     assert_identical(alone, shared)
 
@@ -259,9 +261,9 @@ def test_fit_params_of_steps():
     weights = np.random.default_rng(0).uniform(size=len(YN))
     fit_params = {"scale__sample_weight": weights, "model__sample_weight": weights}
     grid = {"scale__with_mean": [True, False], "model__alpha": [1, 2]}
-    weighted = both(Problem.build(XN, YN, estimator=pipe, fit_params=fit_params), pipe, grid, LABELS)
+    weighted = both(Problem.build(XN, YN, task="regression", fit_params=fit_params), pipe, grid, LABELS)
     assert_identical(*weighted)
-    plain, _ = both(Problem.build(XN, YN, estimator=pipe), pipe, grid, LABELS)
+    plain, _ = both(Problem.build(XN, YN, task="regression"), pipe, grid, LABELS)
     assert not np.array_equal(plain[0, 0].responses["predict"], weighted[0][0, 0].responses["predict"])
 
 
@@ -274,14 +276,14 @@ def test_metadata_routing():
                 ("model", Ridge().set_fit_request(sample_weight=True)),
             ]
         )
-        problem = Problem.build(XN, YN, estimator=pipe, sample_weight=weights)
+        problem = Problem.build(XN, YN, task="regression", sample_weight=weights)
         alone, shared = both(problem, pipe, {"model__alpha": [1, 2]}, LABELS)
     assert alone[0, 0].failure is None
     assert_identical(alone, shared)
 
 
 PIPE = Pipeline([("scale", StandardScaler()), ("model", Ridge())])
-PLAIN = Problem.build(XN, YN, estimator=PIPE)
+PLAIN = Problem.build(XN, YN, task="regression")
 
 
 class Derived(Pipeline):
@@ -297,8 +299,8 @@ class Derived(Pipeline):
         (PLAIN, Pipeline(PIPE.steps, verbose=True)),
         (PLAIN, Pipeline(PIPE.steps, transform_input=["sample_weight"])),
         (PLAIN, Derived(PIPE.steps)),
-        (Problem.build(XN, YN, estimator=PIPE, sample_weight=np.ones(len(YN))), PIPE),
-        (Problem.build(XN, YN, estimator=PIPE, fit_params={"other__x": 1}), PIPE),
+        (Problem.build(XN, YN, task="regression", sample_weight=np.ones(len(YN))), PIPE),
+        (Problem.build(XN, YN, task="regression", fit_params={"other__x": 1}), PIPE),
     ],
 )
 def test_in_doubt_nothing_is_shared(problem, estimator):
@@ -317,6 +319,6 @@ def test_keys_tell_values_apart():
 def test_precomputed_kernels_are_not_walked():
     K = X2 @ X2.T / 1e6
     pipe = Pipeline([("center", sklearn.preprocessing.KernelCenterer()), ("model", SVC(kernel="precomputed"))])
-    alone, shared = both(Problem.build(K, Y2, estimator=pipe), pipe, {"model__C": [1, 10]}, RANKS)
+    alone, shared = both(Problem.build(K, Y2, task="classification"), pipe, {"model__C": [1, 10]}, RANKS)
     assert alone[0, 0].failure is None
     assert_identical(alone, shared)

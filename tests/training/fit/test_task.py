@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.base import is_regressor
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -51,14 +52,14 @@ def collect(problem, estimator, cv, wanted, params=None):
     ],
 )
 def test_predictions_are_those_of_cross_val_predict(estimator, X, y, wanted, method):
-    problem = Problem.build(X, y, estimator=estimator)
+    problem = Problem.build(X, y, task="regression" if is_regressor(estimator) else "classification")
     expected = cross_val_predict(estimator, X, y, cv=3, method=method)
     np.testing.assert_array_equal(collect(problem, estimator, 3, wanted), expected)
 
 
 def test_text_labels_and_parameters():
     y = np.array(["setosa", "versi", "virg"])[Y3]
-    problem = Problem.build(X3, y, estimator=SVC())
+    problem = Problem.build(X3, y, task="classification")
     expected = cross_val_predict(SVC(C=0.01), X3, y, cv=3)
     got = collect(problem, SVC(), 3, LABELS, {"C": 0.01})
     assert problem.classes[got.astype(int)].tolist() == expected.tolist()
@@ -68,7 +69,7 @@ def test_text_labels_and_parameters():
 def test_containers_reach_the_estimator_as_they_are(make):
     estimator = make_pipeline(StandardScaler(with_mean=False), LogisticRegression(max_iter=1000))
     y = pd.Series(Y3) if make is pd.DataFrame else Y3
-    got = collect(Problem.build(make(X3), y, estimator=estimator), estimator, 3, PROBABILITIES)
+    got = collect(Problem.build(make(X3), y, task="classification"), estimator, 3, PROBABILITIES)
     np.testing.assert_array_equal(got, cross_val_predict(estimator, make(X3), y, cv=3, method="predict_proba"))
 
 
@@ -76,15 +77,15 @@ def test_lists_of_rows():
     rows = [["red", "s"], ["blue", "m"], ["red", "m"], ["blue", "s"]] * 5
     y = [1, 0, 1, 0] * 5
     estimator = make_pipeline(OrdinalEncoder(), LogisticRegression())
-    assert collect(Problem.build(rows, y, estimator=estimator), estimator, 2, LABELS).tolist() == y
+    assert collect(Problem.build(rows, y, task="classification"), estimator, 2, LABELS).tolist() == y
 
 
 def test_precomputed_kernels():
     K = rbf_kernel(X3)
     estimator = SVC(kernel="precomputed")
     expected = cross_val_predict(estimator, K, Y3, cv=3)
-    np.testing.assert_array_equal(collect(Problem.build(K, Y3, estimator=estimator), estimator, 3, LABELS), expected)
-    by_grid = collect(Problem.build(K, Y3, estimator=SVC()), SVC(), 3, LABELS, {"kernel": "precomputed"})
+    np.testing.assert_array_equal(collect(Problem.build(K, Y3, task="classification"), estimator, 3, LABELS), expected)
+    by_grid = collect(Problem.build(K, Y3, task="classification"), SVC(), 3, LABELS, {"kernel": "precomputed"})
     np.testing.assert_array_equal(by_grid, expected)
 
 
@@ -94,7 +95,7 @@ def test_survival():
     X, y = datasets.load_gbsg2()
     X, y = X.select_dtypes("number")[:120], y[:120]
     estimator = linear.CoxPHSurvivalAnalysis(alpha=0.1)
-    got = collect(Problem.build(X, y, estimator=estimator), estimator, KFold(3), LABELS)
+    got = collect(Problem.build(X, y, task="survival"), estimator, KFold(3), LABELS)
     expected = np.empty(120)
     for train, test in KFold(3).split(X):
         expected[test] = linear.CoxPHSurvivalAnalysis(alpha=0.1).fit(X.iloc[train], y[train]).predict(X.iloc[test])
@@ -107,13 +108,13 @@ def test_weights_and_fit_params_are_cut_to_the_training_rows():
     for train, test in KFold(3).split(XN):
         expected[test] = Ridge().fit(XN[train], YN[train], weights[train]).predict(XN[test])
     for given in ({"sample_weight": weights}, {"fit_params": {"sample_weight": list(weights)}}):
-        problem = Problem.build(XN, YN, estimator=Ridge(), **given)
+        problem = Problem.build(XN, YN, task="regression", **given)
         np.testing.assert_array_equal(collect(problem, Ridge(), 3, LABELS), expected)
 
 
 def test_parameters_that_are_estimators_are_not_fitted_themselves():
     model = LogisticRegression()
-    problem = Problem.build(X3, Y3, estimator=model)
+    problem = Problem.build(X3, Y3, task="classification")
     pipe = make_pipeline(StandardScaler(), SVC())
     collect(problem, pipe, 3, LABELS, {"svc": model})
     assert not hasattr(model, "classes_")
@@ -121,7 +122,7 @@ def test_parameters_that_are_estimators_are_not_fitted_themselves():
 
 
 def test_rows_written_to_do_not_reach_the_next_fit():
-    problem = Problem.build(XN, YN, estimator=WritingRegressor())
+    problem = Problem.build(XN, YN, task="regression")
     split = Plan.build(problem, 3).splits[0]
     tasks = [Task(split, Configuration(0)), Task(split, Configuration(1))]
     twice = list(fit_predict(Experiment(problem, WritingRegressor(), LABELS), tasks))
@@ -129,7 +130,7 @@ def test_rows_written_to_do_not_reach_the_next_fit():
     assert twice[0].responses["predict"].std() > 0
 
 
-SMALL = Problem.build(np.arange(40.0).reshape(20, 2), np.arange(20) % 2, estimator=Troubled())
+SMALL = Problem.build(np.arange(40.0).reshape(20, 2), np.arange(20) % 2, task="classification")
 
 
 def outcome_of(params, wanted=LABELS, **options):

@@ -27,7 +27,7 @@ Y = np.arange(N) % 2
 
 
 def made(path, n_repeats=1, n=3, y=Y):
-    problem = Problem.build(X, y, estimator=Troubled())
+    problem = Problem.build(X, y, task="classification")
     plan = Plan.build(problem, 3, n_repeats)
     configurations = expand({"size": list(range(n))})
     experiment = Experiment(problem, Troubled(), RANKS)
@@ -58,7 +58,7 @@ def test_what_was_kept_is_recalled(tmp_path):
     path = tmp_path / "run.sqlite"
     kept = fill(path)
     with made(path) as store:
-        memory = MemoryStore(Problem.build(X, Y, estimator=Troubled()), store.plan, 3)
+        memory = MemoryStore(Problem.build(X, Y, task="classification"), store.plan, 3)
         for a, b in zip(kept, recalled(store), strict=True):
             assert (a.configuration, a.repeat, a.fold) == (b.configuration, b.repeat, b.fold)
             assert (a.fit_seconds, a.predict_seconds) == (b.fit_seconds, b.predict_seconds)

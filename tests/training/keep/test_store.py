@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ShuffleSplit
 
 from sobercv.errors import SoberError
@@ -15,9 +14,7 @@ Y = np.repeat([0, 1, 2], 10)
 
 
 def filled(cv=3, failing=(), order=None):
-    problem = Problem.build(
-        X, Y, estimator=LogisticRegression(), groups=np.arange(N), sample_weight=np.arange(1.0, N + 1)
-    )
+    problem = Problem.build(X, Y, task="classification", groups=np.arange(N), sample_weight=np.arange(1.0, N + 1))
     plan = Plan.build(problem, cv)
     store = MemoryStore(problem, plan, C)
     truth = np.random.default_rng(1).dirichlet(np.ones(3), size=(N, C, plan.n_repeats))

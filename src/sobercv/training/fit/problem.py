@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags, indexable
 
-from ...containers import Array, codes_of, weights_of
+from ...containers import Array, check_order, codes_of, weights_of
 from ...errors import SoberError
 from ...targets import Target, TaskName, has_several_outputs, is_survival
 
@@ -41,15 +42,17 @@ class Problem:
         X: Any,
         y: Any,
         *,
-        estimator: Any = None,
-        task: TaskName | None = None,
+        task: TaskName,
+        pos_label: Any = None,
         groups: Any = None,
         sample_weight: Any = None,
         fit_params: Mapping[str, Any] | None = None,
         weight_name: str | None = "sample_weight",
     ) -> Problem:
-        """Check and wrap the data of a search; the estimator tells the task where `task` is not given."""
-        task = infer_task(estimator, y) if task is None else task
+        """Check and wrap the data of a search; `pos_label` names the positive one of two classes."""
+        beside = {"groups": groups, "sample_weight": sample_weight, **(fit_params or {})}
+        check_order(X, "X", {"y": y, **beside})
+        check_order(y, "y", beside)
         try:
             X = indexable(X)[0]
             n = int(X.shape[0]) if hasattr(X, "shape") else len(X)
@@ -58,8 +61,8 @@ class Problem:
                 "E112", f"X must have one row per sample; got {type(X).__name__}. Pass an array or a data frame."
             ) from None
         # Several outputs per sample, or none, are for models and their scorers alone to read.
-        of_models = task != "survival" and (y is None or has_several_outputs(y))
-        target = Target.of_models(y, task, n) if of_models else Target.read(y, task)
+        of_models = pos_label is None and task != "survival" and (y is None or has_several_outputs(y))
+        target = Target.of_models(y, task, n) if of_models else Target.read(y, task, pos_label=pos_label)
         classes = target.classes
         if classes is not None and classes.dtype.kind == "f" and not np.array_equal(classes, np.round(classes)):
             raise SoberError(
@@ -72,10 +75,6 @@ class Problem:
         codes = None if groups is None else codes_of(groups, n, "groups")
         weights, params = weights_of(sample_weight, n), dict(fit_params or {})
         return cls(X, indexable(y)[0], target, groups, codes, weights, params, weight_name)
-
-    def with_positive(self, pos_label: Any) -> Problem:
-        """Name the positive one of two classes."""
-        return replace(self, target=Target.read(self.y, self.task, pos_label=pos_label))
 
     def fit_arguments(self, rows: Array, step: str = "") -> dict[str, Any]:
         """Cut `sample_weight` and `fit_params` to the rows that a fit sees: all, or those of one step of a pipeline."""
@@ -107,22 +106,16 @@ def weight_name_for(estimator: Any) -> str:
     return "sample_weight"
 
 
-def infer_task(estimator: Any, y: Any) -> TaskName:
-    """Tell what kind of problem it is: a structured `y` is survival, otherwise the estimator says it."""
+def infer_task(estimator: Any, y: Any) -> TaskName | None:
+    """Tell what kind of problem it is: a structured `y` is survival, otherwise the estimator says it, or nothing."""
     if is_survival(y):
         return "survival"
-    try:
+    with suppress(AttributeError):  # an estimator without tags
         if is_classifier(estimator):
             return "classification"
         if is_regressor(estimator):
             return "regression"
-    except AttributeError:  # an estimator without tags
-        pass
-    raise SoberError(
-        "E112",
-        f"{type(estimator).__name__} is neither a classifier nor a regressor, and `y` is not a survival target; use an "
-        "estimator that derives from ClassifierMixin or RegressorMixin, or pass scoring=.",
-    )
+    return None
 
 
 def take(X: Any, rows: Array, columns: Array | None = None) -> Any:

@@ -81,9 +81,9 @@ def _unknown(name: str, params: Mapping[str, Any], known: Mapping[str, Any], est
             "grids of a list."
         )
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
-    # A name without its step ("C" for "model__C") is the commonest slip.
-    inside = [full for full in known if full.endswith("__" + name)]
-    near = (inside or close or [""])[0]
+    # A name without its step ("C" for "model__C"), or in other case, is the commonest slip.
+    same = sorted((full for full in known if f"__{full}".lower().endswith(f"__{name}".lower())), key=len)
+    near = (same or close or [""])[0]
     return f"{type(estimator).__name__} has no parameter {name!r}; the closest is {near!r}, see get_params() for all."
 
 
