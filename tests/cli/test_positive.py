@@ -42,7 +42,7 @@ def test_coefficients_are_those_of_the_positive_class(sober, table, tmp_path, po
 def test_others_are_asked_for(sober, table):
     ended = check(sober, "--target", "colour", "--ignore", "said")
     assert ended.code == 2
-    assert "--positive blue or --positive red" in ended.err
+    assert "do not say which is positive. Write --positive blue or --positive red" in " ".join(ended.err.split())
     assert check(sober, "--target", "colour", "--ignore", "said", "--positive", "blue").code == 0
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import Note, SoberError
 from ..tables import Settings, read
+from ..tables.naming import closest, some
 from .folder import RunFolder, read_file
 from .predictions_file import FILE, column_of
 from .record import ModelFacts, RunRecord
@@ -117,8 +118,11 @@ def predict(
     frame = table.frame
     missing = [name for name in columns if name not in frame.columns]
     if missing:
-        some = ", ".join(repr(n[:40]) for n in missing[:3]) + (" and more" if len(missing) > 3 else "")
-        raise SoberError("E804", f"The new rows lack {len(missing)} of {len(columns)} columns: {some}. Add them.")
+        text = f"The new rows lack {len(missing)} of {len(columns)} columns: {some(missing)}."
+        others = [name for name in frame.attrs["not_read"] if name not in record.schema.columns]
+        meant = next(((close[0], name) for name in missing if (close := closest(name, others))), None)
+        hint = "Add them." if meant is None else f"Did you mean {meant[0]!r}? Then rename it to {meant[1]!r}."
+        raise SoberError("E804", f"{text} {hint}")
     try:
         if facts.classes:
             found, meaning = _classes(model, frame[columns], facts, threshold)
@@ -145,6 +149,10 @@ def predict(
             f"new rows will be. Predictions by models that had not seen the row are in {folder / FILE}."
         )
         notes = (Note("W301", text), *notes)
+    if not record.is_complete:
+        rows = f"{record.n_judged:,} of {record.data['rows']:,} rows"
+        text = f"The run was stopped early: its model was chosen on {rows}. Continue with: sober resume {folder.path}"
+        notes = (*notes, Note("W601", text))
     return Predicted(found, meaning, notes)
 
 
@@ -157,7 +165,7 @@ def _numbers(model: Any, X: Any, facts: ModelFacts, times: Sequence[float]) -> t
         return found, ""
     for time in times:
         found[f".pred_survival_{time:g}"] = facts.survival.survival(found[".pred"], time)
-    given = "; .pred_survival_ is the probability of no event until then" if times else ""
+    given = f"; .pred_survival_{times[0]:g} is the probability of no event until {times[0]:g}" if times else ""
     return found, f"a higher .pred (the risk) means an earlier event{given}"
 
 
