@@ -67,12 +67,6 @@ def resume(given: dict[str, Any]) -> int:
 extend = resume
 
 
-def _is_complete(folder: RunFolder, settings: Settings, record: RunRecord) -> bool:
-    """Return whether a result is finished and the folder has every fit of it, made by the versions installed here."""
-    is_same = record.settings.repeats == settings.repeats and record.versions == versions()
-    return is_same and record.stopped == "finished" and (folder / "run.sqlite").exists()
-
-
 def report(given: dict[str, Any]) -> None:
     """Show the result of a run and write its report again, or write its tables."""
     from ..report import rendered
@@ -106,7 +100,9 @@ def _run(screen: Screen, given: dict[str, Any], prepared: Prepared, before: RunR
     listeners: list[Any] = []
     if screen.talks:
         screen.notes(f for f in prepared.findings if f.severity != "suggestion")
-    if before is not None and _is_complete(folder, prepared.settings, before):  # so there is no progress to show
+    asked = prepared.settings.repeats, versions(), "finished"
+    is_same = before is not None and (before.settings.repeats, before.versions, before.stopped) == asked
+    if is_same and (folder / "run.sqlite").exists():  # every fit is there, so there is no progress to show
         screen.say("The run is complete; writing the report again.")
     elif screen.talks:
         size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.preset.n_configurations, 'configuration')}"
