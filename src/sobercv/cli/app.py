@@ -17,6 +17,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
+from .. import __version__
 from ..errors import SoberError
 from ..presets.levels import check_name
 from ..runs.folder import RunFolder
@@ -213,8 +214,6 @@ _add(
 @app.callback(invoke_without_command=True)
 def _top(version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False) -> None:
     if version:
-        from .. import __version__
-
         print(f"sober {__version__}")
         raise typer.Exit
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SoberError
+from ..report import rendered
 from ..report.summary import versions
+from ..report.tables import to_format
 from ..report.words import count
 from ..runs.fit import Deadline, execute
 from ..runs.folder import SETTINGS, RunFolder, write_file
@@ -22,11 +24,7 @@ from . import BEGAN
 from .exit_code import BAD, DONE, signal_of, tell
 from .screen import Screen, honest
 
-STOPPED = {
-    "interrupted": "Interrupted; the result uses the fits completed so far.",
-    "terminated": "Terminated; the result uses the fits completed so far.",
-    "max_seconds": "Time limit reached; the result uses the fits completed so far.",
-}
+STOPPED = {"interrupted": "Interrupted", "terminated": "Terminated", "max_seconds": "Time limit reached"}
 
 
 def fit(given: dict[str, Any]) -> int:
@@ -69,9 +67,6 @@ extend = resume
 
 def report(given: dict[str, Any]) -> None:
     """Show the result of a run and write its report again, or write its tables."""
-    from ..report import rendered
-    from ..report.tables import to_format
-
     folder, output = given["folder"], given["output"] and Path(given["output"])
     record, screen = RunRecord.read(folder), Screen(given)
     if given["format"] is not None:
@@ -153,7 +148,7 @@ def show(screen: Screen, results: RunRecord, folder: RunFolder) -> None:
         return
     screen.notes(results.warnings)
     if results.stopped in STOPPED:
-        screen.say(STOPPED[results.stopped], "yellow")
+        screen.say(f"{STOPPED[results.stopped]}; the result uses the fits completed so far.", "yellow")
     rows = honest(results.score)
     if not screen.quiet:
         parts = {

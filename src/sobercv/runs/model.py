@@ -14,6 +14,7 @@ from zipfile import ZIP_DEFLATED
 
 import msgspec
 import numpy as np
+import pandas as pd
 
 from ..errors import Note, SoberError
 from ..tables import Settings, read
@@ -158,8 +159,6 @@ def predict(
 
 def _numbers(model: Any, X: Any, facts: ModelFacts, times: Sequence[float]) -> tuple[Any, str]:
     """Return `.pred` and, at times of survival, `.pred_survival_<time>`; and what they mean."""
-    import pandas as pd
-
     found = pd.DataFrame({".pred": model.predict(X)})
     if facts.survival is None:
         return found, ""
@@ -171,8 +170,6 @@ def _numbers(model: Any, X: Any, facts: ModelFacts, times: Sequence[float]) -> t
 
 def _classes(model: Any, X: Any, facts: ModelFacts, threshold: float | None) -> tuple[Any, str]:
     """Return `.pred_class`, and `.pred_<class>` or `.score` where the model has them; and how the class was decided."""
-    import pandas as pd
-
     found = pd.DataFrame({".pred_class": model.predict(X)})
     if hasattr(model, "predict_proba"):
         chances = model.predict_proba(X)
