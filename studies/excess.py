@@ -16,7 +16,7 @@ from sklearn.linear_model import lasso_path
 
 import sobercv
 from sobercv import metrics
-from sobercv.inference.instability import MOST, TRUST, Missed, widened
+from sobercv.inference.instability import MOST, SHARE_OF_SHARED, TRUST, widened
 from sobercv.inference.intervals import CROSS_VALIDATED, shape
 from sobercv.inference.units import Units
 
@@ -246,7 +246,7 @@ def trusting(trust: float = TRUST) -> Made:
 
 def missed(row: Row) -> float:
     """The variance that pair models say the bootstrap misses."""
-    return Missed(row["J pairs"], np.nan_to_num(row["J shared"])).variance
+    return row["J pairs"] + SHARE_OF_SHARED * np.nan_to_num(row["J shared"])
 
 
 def seen(row: Row) -> float:

@@ -208,7 +208,7 @@ BAD = [
         "text labels that do not tell",
         bbc(np.array(["n", "y"])[Y], np.array(["n", "y"])[L], "f1"),
         "E120",
-        r"pos_label='n'",
+        r"do not say which is positive. Pass pos_label='n'",
     ),
     ("numbers that do not tell", bbc(Y * 5, L * 5, "recall"), "E120", r"pos_label=0 or pos_label=5"),
     ("ranks of text labels", bbc(np.array(["n", "y"])[Y], P, "average_precision"), "E120", r"average_precision"),

@@ -33,6 +33,7 @@ def test_what_people_see(sober, tmp_path):
         "  preset  quick: 3 of 33 configurations, drawn at random.",
         "  metric  roc_auc",
         "  fits    at most 10 (3 configurations, 3 folds, and the final model)",
+        "          then up to a minute or so for charts and column importance",
         "",
         "",
         "next  sober fit data.csv --target y --preset quick --configurations 3 --cv 3 -o run",
@@ -96,3 +97,9 @@ def test_switches_take_no_value_in_the_help(sober, command):
     said = sober(*command, "--help").out
     assert "--help" in said
     assert "<bool>" not in said
+
+
+def test_the_help_of_correct_says_what_it_takes(sober):
+    said = " ".join(sober("correct", "--help").out.split())
+    assert "fold scores" in said
+    assert "cv_results_" in said

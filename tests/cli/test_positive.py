@@ -42,7 +42,7 @@ def test_coefficients_are_those_of_the_positive_class(sober, table, tmp_path, po
 def test_others_are_asked_for(sober, table):
     ended = check(sober, "--target", "colour", "--ignore", "said")
     assert ended.code == 2
-    assert "--positive blue or --positive red" in ended.err
+    assert "do not say which is positive. Write --positive blue or --positive red" in " ".join(ended.err.split())
     assert check(sober, "--target", "colour", "--ignore", "said", "--positive", "blue").code == 0
 
 
@@ -64,3 +64,16 @@ def test_a_run_is_not_judged_by_another_positive_class_than_it_selected_by(sober
     ended = sober("correct", "by_auc", "--metric", "recall", "--positive", "nein", "--json")
     assert ended.code == 0, "AUC selects the same winner for either class"
     assert json.loads(ended.out)["score"]["positive"] == "nein"
+
+
+def test_the_label_1_is_the_positive_one_when_a_run_is_judged_again(sober, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 2], 30)
+    pd.DataFrame({"x": y + rng.normal(size=60), "y": y}).to_csv(tmp_path / "d.csv", index=False)
+    options = ["--preset", "quick", "--cv", "3", "--configurations", "2", "--fast", "--jobs", "1"]
+    metrics = ["--metric", "roc_auc", "--metric", "f1"]
+    assert sober("fit", "d.csv", "--target", "y", "--task", "binary", *metrics, *options, "-o", "run", "-q").code == 0
+    again = sober("correct", "run", "--metric", "f1", "--json")
+    assert again.code == 0
+    (first,) = json.loads((tmp_path / "run" / "results.json").read_text())["others"]
+    assert json.loads(again.out)["score"]["value"] == pytest.approx(first["value"])

@@ -13,8 +13,9 @@ from sobercv.errors import SoberError
 from sobercv.predictions import Predictions
 from sobercv.runs.fit import positive_of
 from sobercv.runs.folder import RunFolder
-from sobercv.runs.model import MODEL, packed, predict
+from sobercv.runs.model import MODEL, _numbers, packed, predict
 from sobercv.runs.record import Begun, ModelFacts, RunRecord
+from sobercv.runs.survival_curve import SurvivalCurve
 from sobercv.tables import Settings, assign, read
 from sobercv.tables.facts import facts_of
 
@@ -73,6 +74,33 @@ def test_what_does_not_fit_is_counted_and_what_lacks_is_named(run, tmp_path):
         predict(run, tmp_path / "new.csv")
     pd.DataFrame({"key": ["1"], "dose": [1.5]}).to_parquet(tmp_path / "new.parquet")
     assert predict(run, tmp_path / "new.parquet").notes == ()
+
+
+def test_a_column_of_another_spelling_is_named(run, tmp_path):
+    (tmp_path / "new.csv").write_text("key;Dose;y\n1;1,5;a\n")
+    with pytest.raises(SoberError, match=r"'dose'. Did you mean 'Dose'\? Then rename it to 'dose'."):
+        predict(run, tmp_path / "new.csv")
+    (tmp_path / "new.csv").write_text("key;y\n1;a\n")
+    with pytest.raises(SoberError, match=r"'dose'. Add them."):
+        predict(run, tmp_path / "new.csv")
+
+
+def test_a_model_of_a_run_that_was_stopped_says_so(run, tmp_path):
+    (tmp_path / "new.csv").write_text("key;dose\n1;1,5\n")
+    held = json.loads((run / "results.json").read_text())
+    (run / "results.json").write_text(json.dumps({**held, "is_complete": False, "n_judged": 9}))
+    (note,) = predict(run, tmp_path / "new.csv").notes
+    assert note.code == "W601"
+    assert f"was chosen on 9 of {ROWS.count(chr(10)) - 1} rows" in note.text
+    assert note.text.endswith(f"sober resume {run.path}")
+
+
+def test_chances_of_survival_are_named_by_their_column():
+    curve = SurvivalCurve(0.0, 1.0, 1.0, (100.0,), (0.5,), 900.0)
+    model = DecisionTreeClassifier().fit([[0.0], [1.0]], [0.0, 1.0])
+    found, meaning = _numbers(model, [[0.0]], ModelFacts(("dose",), survival=curve), (365.0, 730.0))
+    assert meaning.endswith("; .pred_survival_365 is the probability of no event until 365")
+    assert ".pred_survival_365" in found
 
 
 def test_the_threshold_decides_and_is_said(run, tmp_path):

@@ -84,8 +84,8 @@ def positive_label(classes: Sequence[Any], found: Sequence[metrics.Metric], give
     label = obvious_positive(classes)
     if label is None:
         one, other = classes
-        text = f"{asking[0]} depends on which class is positive, and the labels {str(one)!r} and {str(other)!r} do not "
-        raise SoberError("E120", f"{text}tell. Write --positive {one} or --positive {other}.")
+        text = f"{asking[0]} depends on the positive class, and the labels {str(one)!r} and {str(other)!r} do not say "
+        raise SoberError("E120", f"{text}which is positive. Write --positive {one} or --positive {other}.")
     return label
 
 

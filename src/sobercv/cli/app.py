@@ -17,6 +17,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
+from .. import __version__
 from ..errors import SoberError
 from ..presets.levels import check_name
 from ..runs.folder import RunFolder
@@ -188,9 +189,10 @@ _add(
 )  # fmt: skip
 _add(
     "correct", "correcting",
-    "Correct the predictions of another tool (tidymodels, caret, mlr3, ...), or judge a run by other metrics.",
+    "Correct what another tool left (tidymodels, caret, mlr3, ...): out-of-fold predictions, fold scores, or "
+    "scikit-learn's cv_results_ saved as CSV. Or judge a run by other metrics.",
     *_CORRECTED, *SHOWN,
-    predictions=argument(str, "Out-of-fold predictions of another tool, or the folder of a run."),
+    predictions=argument(str, "Out-of-fold predictions or fold scores of another tool, or the folder of a run."),
     repeats=option(int | None, RUN, "Fold scores: number of CV repeats, where no column tells them apart."),
     force=option(bool, ADVANCED, "Continue even if the answer may mislead.", "--force"),
 )  # fmt: skip
@@ -212,8 +214,6 @@ _add(
 @app.callback(invoke_without_command=True)
 def _top(version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False) -> None:
     if version:
-        from .. import __version__
-
         print(f"sober {__version__}")
         raise typer.Exit
 

@@ -81,9 +81,11 @@ def _show(screen: Screen, prepared: Prepared, guess: float) -> None:
         folds = f"{planned.cv} folds{', one per group' * (planned.cv == prepared.data.n_groups)}"
         folds += f", repeated {settings.repeats} times" if settings.repeats > 1 else ""
         size = f"{count(planned.preset.n_configurations, 'configuration')}, {folds}, and the final model"
-        about = f"about {seconds(guess)} without dropping, measured on a few fits; dropping often halves it"
+        about = f"training about {seconds(guess)} without dropping, measured on a few fits (dropping often halves it)"
+        report = "then up to a minute or so for charts and column importance"
         rows = [("preset", planned.preset.description), ("metric", ", ".join(planned.scoring))]
-        screen.facts([*rows, ("fits", f"at most {planned.n_fits:,} ({size})"), ("time", about)], "The plan")
+        rows += [("fits", f"at most {planned.n_fits:,} ({size})"), ("time", about), ("", report)]
+        screen.facts(rows, "The plan")
     if prepared.findings:
         screen.out.print()
     screen.notes(prepared.findings)

@@ -18,6 +18,7 @@ from ..runs.folder import RunFolder
 from ..runs.judged_again import judge_again
 from ..runs.prepare import judging, noted
 from ..tables import Settings, read
+from ..tables.roles import find
 from .screen import Screen, honest
 
 #: Estimates by metric, notes, what else the JSON says, and what else is printed beside the first score.
@@ -51,13 +52,11 @@ def _of_tool(given: dict[str, Any], settings: Settings) -> Answer:
     else:
         table = read(given["predictions"], settings)
         frame, notes = table.frame, table.notes
-        if unknown := [name for name in settings.ignore if name not in frame.columns]:
+        for name in [name for name in settings.ignore if name not in frame.columns]:
             # In a long table the name of a configuration can be ignored, too.
             texts = frame.select_dtypes(exclude="number")
-            named = {str(value) for column in texts for value in frame[column].unique()}
-            if unknown := [name for name in unknown if name not in named]:
-                columns = ", ".join(map(str, frame.columns))
-                raise SoberError("E804", f"There is no column {unknown[0]!r} to ignore. The table has {columns}.")
+            if not any((frame[column].astype(str) == name).any() for column in texts):
+                find(frame, name)
         found = recognise(frame, settings, settings.metric[0] if settings.metric else None, given["repeats"])
     by_fold = isinstance(found, FoldScores)
     _check_options(given["asked"], by_fold)

@@ -7,6 +7,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
 from ..errors import SoberError
 from ..runs.folder import read_file, write_file
 from .screen import Screen
@@ -14,8 +21,6 @@ from .screen import Screen
 
 def breast_cancer() -> bytes:
     """Return the tumours that ship with scikit-learn."""
-    from sklearn.datasets import load_breast_cancer
-
     data = load_breast_cancer(as_frame=True)
     data.data.insert(0, "diagnosis", data.target_names[data.target])
     return bytes(data.data.to_csv(index=False, lineterminator="\n").encode())
@@ -23,13 +28,6 @@ def breast_cancer() -> bytes:
 
 def oof() -> bytes:
     """Return out-of-fold predictions of nearest neighbours, as any tool could write them."""
-    import pandas as pd
-    from sklearn.datasets import load_breast_cancer
-    from sklearn.model_selection import cross_val_predict
-    from sklearn.neighbors import KNeighborsClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
     X, y = load_breast_cancer(return_X_y=True)
     X, y = X[:120], y[:120]
     columns = {"benign": y}

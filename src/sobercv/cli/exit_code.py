@@ -16,6 +16,8 @@ from typing import Any
 
 import typer
 
+from ..errors import SoberError
+
 DONE, FAILED, BAD = 0, 1, 2
 #: Errors that are no fault of the command or of the data as they stand: something broke on the way.
 BROKEN = frozenset({"E117", "E315", "E505", "E506", "E602"})
@@ -66,8 +68,6 @@ def _number_asked(usage: Any) -> str | None:
 
 def exit_code_of(problem: BaseException, debug: bool) -> int:
     """Say in one sentence what has ended a command; `debug` shows the traceback of a failure."""
-    from ..errors import SoberError
-
     code, sentence = FAILED, f"Failed with {type(problem).__name__}: {problem}"[:312]
     sentence += ". This should not happen; --debug shows where. [E839]"
     if isinstance(problem, typer.Exit):

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SoberError
+from ..report import rendered
 from ..report.summary import versions
+from ..report.tables import to_format
 from ..report.words import count
 from ..runs.fit import Deadline, execute
 from ..runs.folder import SETTINGS, RunFolder, write_file
@@ -22,11 +24,7 @@ from . import BEGAN
 from .exit_code import BAD, DONE, signal_of, tell
 from .screen import Screen, honest
 
-STOPPED = {
-    "interrupted": "Interrupted; the result uses the fits completed so far.",
-    "terminated": "Terminated; the result uses the fits completed so far.",
-    "max_seconds": "Time limit reached; the result uses the fits completed so far.",
-}
+STOPPED = {"interrupted": "Interrupted", "terminated": "Terminated", "max_seconds": "Time limit reached"}
 
 
 def fit(given: dict[str, Any]) -> int:
@@ -67,17 +65,8 @@ def resume(given: dict[str, Any]) -> int:
 extend = resume
 
 
-def _is_complete(folder: RunFolder, settings: Settings, record: RunRecord) -> bool:
-    """Return whether a result is finished and the folder has every fit of it, made by the versions installed here."""
-    is_same = record.settings.repeats == settings.repeats and record.versions == versions()
-    return is_same and record.stopped == "finished" and (folder / "run.sqlite").exists()
-
-
 def report(given: dict[str, Any]) -> None:
     """Show the result of a run and write its report again, or write its tables."""
-    from ..report import rendered
-    from ..report.tables import to_format
-
     folder, output = given["folder"], given["output"] and Path(given["output"])
     record, screen = RunRecord.read(folder), Screen(given)
     if given["format"] is not None:
@@ -106,7 +95,9 @@ def _run(screen: Screen, given: dict[str, Any], prepared: Prepared, before: RunR
     listeners: list[Any] = []
     if screen.talks:
         screen.notes(f for f in prepared.findings if f.severity != "suggestion")
-    if before is not None and _is_complete(folder, prepared.settings, before):  # so there is no progress to show
+    asked = prepared.settings.repeats, versions(), "finished"
+    is_same = before is not None and (before.settings.repeats, before.versions, before.stopped) == asked
+    if is_same and (folder / "run.sqlite").exists():  # every fit is there, so there is no progress to show
         screen.say("The run is complete; writing the report again.")
     elif screen.talks:
         size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.preset.n_configurations, 'configuration')}"
@@ -157,7 +148,7 @@ def show(screen: Screen, results: RunRecord, folder: RunFolder) -> None:
         return
     screen.notes(results.warnings)
     if results.stopped in STOPPED:
-        screen.say(STOPPED[results.stopped], "yellow")
+        screen.say(f"{STOPPED[results.stopped]}; the result uses the fits completed so far.", "yellow")
     rows = honest(results.score)
     if not screen.quiet:
         parts = {

@@ -1,25 +1,5 @@
 """From out-of-sample predictions to honest claims; arrays only, no training, no files."""
 
-from .dropping import BootstrapDrop, DropRule, DropVerdict, PredictiveDrop
-from .estimate import Estimate, Estimates
-from .procedures import SelectionProcedure, average_of_best, best_with_threshold, greedy_ensemble, stacked_ensemble
-from .question import Question
-from .selection import SelectionRule, best, simplest_within
+import lazy_loader
 
-__all__ = [
-    "BootstrapDrop",
-    "DropRule",
-    "DropVerdict",
-    "Estimate",
-    "Estimates",
-    "PredictiveDrop",
-    "Question",
-    "SelectionProcedure",
-    "SelectionRule",
-    "average_of_best",
-    "best",
-    "best_with_threshold",
-    "greedy_ensemble",
-    "simplest_within",
-    "stacked_ensemble",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -253,9 +253,8 @@ def alone(table: Table, metric: int, configuration: int) -> Estimate:
     if question.procedure is not None:  # what is tuned beside the column is tuned for this one, too
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SoberWarning)
-            return list(corrected(Table(table.given.take_configurations(member), question, table.counts)).values())[
-                metric
-            ]
+            judged = corrected(Table(table.given.take_configurations(member), question, table.counts))
+            return judged[question.metrics[metric].name]
     scorer, where = table.scorers[metric], int(np.flatnonzero(member)[0])
     cut = blocks.ranges(table.n_resamples, table.n_samples, 1)
     draws = np.concatenate(

@@ -294,8 +294,8 @@ class Estimate:
         notes = "".join(f"<p>{escape(note.text)}</p>" for note in self.notes)
         return f"<table>{rows}</table>{notes}"
 
-    def report(self, path: Any, *, title: str | None = None, command: str | None = None) -> Any:
-        """Write a report of this estimate: one HTML file that works offline, its tables, or JSON.
+    def report(self: Any, path: Any, *, title: str | None = None, command: str | None = None) -> Any:
+        """Write a report: one HTML file that works offline, its tables, or JSON.
 
         Parameters
         ----------
@@ -316,24 +316,22 @@ class Estimate:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON: undefined draws become None."""
 
-        def plain(values: Array | None) -> list[Any] | None:
-            return None if values is None else [None if v != v else v for v in values.tolist()]
+        def plain(value: Any) -> Any:
+            if isinstance(value, np.ndarray):
+                return [None if v != v else v for v in value.tolist()]
+            return value.to_dict() if hasattr(value, "to_dict") else value
 
-        numbers = ("configurations", "scores", "win_counts", "draws")
         names = (
             "metric", "positive", "method", "value", "interval_method", "confidence_level", "naive", "optimism",
             "winner", "winner_name", "n_undefined", "n_samples", "n_configurations", "n_repeats", "n_groups", "n_folds",
-            "n_left_out", "seed", "gain",
+            "n_left_out", "seed", "gain", "configurations", "scores", "win_counts", "draws", "decision", "single",
         )  # fmt: skip
         return {
-            **{name: getattr(self, name) for name in names},
-            **{name: plain(getattr(self, name)) for name in numbers},
+            **{name: plain(getattr(self, name)) for name in names},
             "interval": self.interval and list(self.interval),
             "gain_interval": self.gain_interval and list(self.gain_interval),
             "winner_params": self.winner_params and {name: repr(value) for name, value in self.winner_params.items()},
             "notes": [note.to_dict() for note in self.notes],
-            "decision": self.decision and self.decision.to_dict(),
-            "single": self.single and self.single.to_dict(),
         }
 
 
@@ -359,23 +357,10 @@ class Estimates(dict[str, Estimate]):
         return "\n".join([*lines, *self._remarks()])
 
     __repr__ = __str__
+    report = Estimate.report
 
     def _repr_html_(self) -> str:
         lines = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self._rows()]
         head, *body = (f"<tr>{line}</tr>" for line in lines)
         remarks = "".join(f"<p>{escape(text)}</p>" for text in self._remarks())
         return f"<table><thead>{head.replace('td>', 'th>')}</thead><tbody>{''.join(body)}</tbody></table>{remarks}"
-
-    def report(self, path: Any, *, title: str | None = None, command: str | None = None) -> Any:
-        """Write a report of these estimates: one HTML file that works offline, its tables, or JSON.
-
-        Parameters
-        ----------
-        path : str or path
-            Ends with `.html`, `.md`, `.tex`, `.csv` or `.json`. What is there is replaced.
-        command : str, optional
-            What repeats the analysis; printed at the end of the page.
-        """
-        from ..report import summarize_estimates, write
-
-        return write(summarize_estimates(self, title=title, command=command), path)

@@ -17,7 +17,7 @@ for a lasso with more features than rows (docs/evidence/excess.md). Takes predic
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -35,21 +35,8 @@ TRUST, MOST = 0.75, 5.0
 HALVES = 4  # ways to halve the folds
 
 
-@dataclass(frozen=True)
-class Missed:
-    """Variances that a bootstrap of predictions does not see; as estimates, they may be negative."""
-
-    mutual: float  # what pairs of folds do for each other
-    shared: float  # what each fold does to all models alike
-
-    @property
-    def variance(self) -> float:
-        """Both together."""
-        return self.mutual + SHARE_OF_SHARED * self.shared
-
-
-def missed(question: Question, metric: Metric, own: Predictions, paired: Predictions, partner: Array) -> Missed:
-    """Measure what a bootstrap misses of the winner's score, by its out-of-fold predictions.
+def missed(question: Question, metric: Metric, own: Predictions, paired: Predictions, partner: Array) -> float:
+    """Measure the variance of the winner's score that a bootstrap misses, by its out-of-fold predictions.
 
     `paired` are those of models that were trained without a second fold, one repeat per round of pairs; `partner` is
     the second fold of each fold in each round [K, R], -1 for none.
@@ -81,7 +68,8 @@ def missed(question: Question, metric: Metric, own: Predictions, paired: Predict
     moved = moved - moved.mean(axis=1, keepdims=True)
     each = [(k - 1) / k * float(one @ other) for one, other in zip(moved[::2], moved[1::2], strict=True)]
     known = [value for value in each if np.isfinite(value)]
-    return Missed(float(np.nansum(changes * changes.T)), float(np.mean(known)) if known else 0.0)
+    mutual, shared = float(np.nansum(changes * changes.T)), float(np.mean(known)) if known else 0.0
+    return mutual + SHARE_OF_SHARED * shared  # an estimate, which may be negative
 
 
 def _scores(question: Question, metric: Metric, own: Predictions, responses: dict[str, Array], masks: Array) -> Array:

@@ -46,7 +46,7 @@ def best(scores: Array, *, unit: float = 1.0) -> Array:
     return winners
 
 
-class simplest_within:
+class simplest_within(Described):
     """Pick the least complex configuration whose score is nearly the best.
 
     Parameters
@@ -109,10 +109,6 @@ class simplest_within:
             return self  # too short for any table, as the call will say
         given = None if self.tolerance is not None else self.standard_errors
         return simplest_within(self.tolerance, given, np.asarray(self.complexity)[configurations])
-
-    def __repr__(self) -> str:
-        by = f"tolerance={self.tolerance}" if self.tolerance is not None else f"standard_errors={self.standard_errors}"
-        return f"simplest_within({by})"
 
 
 #: Selection rules by name.

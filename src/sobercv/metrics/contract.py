@@ -286,8 +286,8 @@ class Metric:
             problem = f"{name} is for {self.max_classes} classes; `y` has {k}. Choose {other} or another metric."
         elif is_two and told is None and target.positive is None:
             code, (one, other) = "E120", map(repr, labels)
-            problem = f"{name} depends on which class is positive, and the labels {one} and {other} do not tell. Pass "
-            problem += f"pos_label={one} or pos_label={other}."
+            problem = f"{name} depends on the positive class, and the labels {one} and {other} do not say which is "
+            problem += f"positive. Pass pos_label={one} or pos_label={other}."
         elif is_two and told is not None and told not in labels:
             code, (one, other) = "E110", map(repr, labels)
             problem = f"`pos_label` must be one of the classes ({one}, {other}); got {told!r}."

@@ -77,11 +77,6 @@ class Comparison:
     notes: tuple[Note, ...] = ()
     positive: Any = None
 
-    @property
-    def title(self) -> str:
-        """The metric and, where scores depend on it, the positive class."""
-        return titled(self.metric, self.positive)
-
     def __getitem__(self, protocol: str) -> ProtocolRow:
         return {row.protocol: row for row in self.rows}[protocol]
 
@@ -97,7 +92,8 @@ class Comparison:
     def _cells(self) -> list[tuple[str, ...]]:
         """The table as text, with its heads."""
         interval = f"{100 * self.confidence_level:g} % interval"
-        cells: list[tuple[str, ...]] = [("protocol", self.title, interval, "models (paper)", "models", "seconds")]
+        title = titled(self.metric, self.positive)
+        cells: list[tuple[str, ...]] = [("protocol", title, interval, "models (paper)", "models", "seconds")]
         for row in self.rows:
             interval = "" if row.interval is None else "[{:.4f}, {:.4f}]".format(*row.interval)
             numbers = (f"{row.models_paper:,}", f"{row.models:,}", f"{row.seconds:.2f}")

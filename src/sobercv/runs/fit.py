@@ -17,6 +17,7 @@ from types import NoneType
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as parquet
 
 from ..errors import Note
 from ..inference import Estimate
@@ -106,8 +107,6 @@ def execute(
     race; `on_phase` is called with what begins after it. `before`: an earlier result of the same run, which stays if it
     knows more than the new one: the record that is returned is that of what stopped, written or not.
     """
-    import pyarrow.parquet as parquet
-
     with noted() as notes:
         search = tune(prepared, folder / "run.sqlite", deadline, on_event)
     deadline = deadline.hurried(search)

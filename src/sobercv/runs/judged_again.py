@@ -32,7 +32,7 @@ def judge_again(
     own = [score.metric for score in (results.score, *results.others)]
     wanted = [metrics.get(name) for name in names or own]
     asked = {metric.name: metric for metric in (metrics.get(own[0]), *wanted)}
-    classes = [*results.data.get("classes", ())]
+    classes = [1 if name == "1" else name for name in results.data.get("classes", ())]
     label = positive_label(classes, list(asked.values()), positive or settings.positive)
     if positive is not None:
         selecting = asked[own[0]]

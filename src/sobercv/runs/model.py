@@ -14,9 +14,11 @@ from zipfile import ZIP_DEFLATED
 
 import msgspec
 import numpy as np
+import pandas as pd
 
 from ..errors import Note, SoberError
 from ..tables import Settings, read
+from ..tables.naming import closest, some
 from .folder import RunFolder, read_file
 from .predictions_file import FILE, column_of
 from .record import ModelFacts, RunRecord
@@ -117,8 +119,11 @@ def predict(
     frame = table.frame
     missing = [name for name in columns if name not in frame.columns]
     if missing:
-        some = ", ".join(repr(n[:40]) for n in missing[:3]) + (" and more" if len(missing) > 3 else "")
-        raise SoberError("E804", f"The new rows lack {len(missing)} of {len(columns)} columns: {some}. Add them.")
+        text = f"The new rows lack {len(missing)} of {len(columns)} columns: {some(missing)}."
+        others = [name for name in frame.attrs["not_read"] if name not in record.schema.columns]
+        meant = next(((close[0], name) for name in missing if (close := closest(name, others))), None)
+        hint = "Add them." if meant is None else f"Did you mean {meant[0]!r}? Then rename it to {meant[1]!r}."
+        raise SoberError("E804", f"{text} {hint}")
     try:
         if facts.classes:
             found, meaning = _classes(model, frame[columns], facts, threshold)
@@ -145,26 +150,26 @@ def predict(
             f"new rows will be. Predictions by models that had not seen the row are in {folder / FILE}."
         )
         notes = (Note("W301", text), *notes)
+    if not record.is_complete:
+        rows = f"{record.n_judged:,} of {record.data['rows']:,} rows"
+        text = f"The run was stopped early: its model was chosen on {rows}. Continue with: sober resume {folder.path}"
+        notes = (*notes, Note("W601", text))
     return Predicted(found, meaning, notes)
 
 
 def _numbers(model: Any, X: Any, facts: ModelFacts, times: Sequence[float]) -> tuple[Any, str]:
     """Return `.pred` and, at times of survival, `.pred_survival_<time>`; and what they mean."""
-    import pandas as pd
-
     found = pd.DataFrame({".pred": model.predict(X)})
     if facts.survival is None:
         return found, ""
     for time in times:
         found[f".pred_survival_{time:g}"] = facts.survival.survival(found[".pred"], time)
-    given = "; .pred_survival_ is the probability of no event until then" if times else ""
+    given = f"; .pred_survival_{times[0]:g} is the probability of no event until {times[0]:g}" if times else ""
     return found, f"a higher .pred (the risk) means an earlier event{given}"
 
 
 def _classes(model: Any, X: Any, facts: ModelFacts, threshold: float | None) -> tuple[Any, str]:
     """Return `.pred_class`, and `.pred_<class>` or `.score` where the model has them; and how the class was decided."""
-    import pandas as pd
-
     found = pd.DataFrame({".pred_class": model.predict(X)})
     if hasattr(model, "predict_proba"):
         chances = model.predict_proba(X)

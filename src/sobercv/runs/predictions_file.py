@@ -98,7 +98,7 @@ def stored_predictions(path: Path, task: TaskName, positive: Any = None) -> Pred
     repeats, repeat = _codes(table["id"])
     n, c, r = len(rows), len(names), len(repeats)
     at, has = (sample, configuration, repeat), set(table.column_names)
-    present, is_turned = _spread(np.ones(len(sample), bool), at, (n, c, r)), False
+    present = _spread(np.ones(len(sample), bool), at, (n, c, r))
     if task == "survival":
         y = np.zeros(n, SURVIVAL)
         y["time"][sample], y["event"][sample] = table["truth_time"].to_numpy(), table["truth_event"].to_numpy()
@@ -107,15 +107,12 @@ def stored_predictions(path: Path, task: TaskName, positive: Any = None) -> Pred
         target = Target(task, _spread(table["truth"].to_numpy().astype(np.float64), (sample,), (n,)))
     else:
         labels, truth = _codes(table["truth"])
-        is_turned = positive is not None and labels.index(str(positive)) == 0
-        if is_turned:  # the second class is the positive one
-            labels, truth = labels[::-1], 1 - truth
-        has_positive = positive is not None or (len(labels) == 2 and labels[1] == "1")
-        classes = np.array(labels, dtype=object)
-        target = Target(task, _spread(truth, (sample,), (n,)), classes, 1 if has_positive else None)
+        named = "1" if positive is None else str(positive)
+        index = labels.index(named) if positive is not None or (len(labels) == 2 and named in labels) else None
+        target = Target(task, _spread(truth, (sample,), (n,)), np.array(labels, dtype=object), index)
     whole = Predictions(
         target=target,
-        responses={name: _spread(v, at, (n, c, r)) for name, v in _responses(table, target, is_turned).items()},
+        responses={name: _spread(v, at, (n, c, r)) for name, v in _responses(table, target).items()},
         seen=np.asarray(present.any(axis=1)),
         fold_of=_spread(_codes(table["id2"])[1], (sample, repeat), (n, r)),
         groups=_spread(table[GROUP].to_numpy().astype(np.int64), (sample,), (n,)) if GROUP in has else None,
@@ -137,18 +134,17 @@ def stored_predictions(path: Path, task: TaskName, positive: Any = None) -> Pred
     return replace(finished, dropped=tuple(part for part in parts if part is not finished))
 
 
-def _responses(table: Any, target: Target, is_turned: bool) -> dict[str, Array]:
-    """Return the responses of a long table, [M] or [M, K]; `is_turned`: the first class has become the second."""
+def _responses(table: Any, target: Target) -> dict[str, Array]:
+    """Return the responses of a long table, [M] or [M, K]."""
     columns = set(table.column_names)
     labels = [] if target.classes is None else target.classes.tolist()
     at_times = [name for name in columns if name.startswith(f"{PREDICTED}_survival_at(")]
     found = {name.removeprefix(PREDICTED + "_"): table[name].to_numpy() for name in at_times}
     if PREDICTED in columns:
-        values = table[PREDICTED].to_numpy()
-        found["decision_function" if labels else "predict"] = -values if is_turned else values
+        found["decision_function" if labels else "predict"] = table[PREDICTED].to_numpy()
     if f"{PREDICTED}_class" in columns:
-        codes = _codes(table[f"{PREDICTED}_class"])[1].astype(np.int8 if len(labels) < 128 else np.int32)
-        found["predict"] = 1 - codes if is_turned else codes
+        codes = _codes(table[f"{PREDICTED}_class"])[1]
+        found["predict"] = codes.astype(np.int8 if len(labels) < 128 else np.int32)
     for start, response in ((PREDICTED, "predict_proba"), (DECISION, "decision_function")):
         named = [column_of(label, start) for label in labels]
         if named and columns.issuperset(named):

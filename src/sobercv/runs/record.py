@@ -108,9 +108,3 @@ class RunRecord:
         for name in ("warnings", "findings"):
             plain[name] = [note.to_dict() for note in getattr(self, name)]
         return {name: value for name, value in plain.items() if name not in ("summary", "schema", "format")}
-
-
-def json_schema() -> dict[str, Any]:
-    """Return the JSON schema of results.json, for programs that read it."""
-    schema = msgspec.json.schema(RunRecord)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": RESULTS, **schema}

@@ -172,7 +172,7 @@ class Search(FittedSearch):
         for metric in question.metrics:
             estimate = estimates[metric.name]
             if isinstance(estimate.bounds, Calibrated):
-                bounds = widened(estimate.bounds, missed(question, metric, own, paired, partner).variance)
+                bounds = widened(estimate.bounds, missed(question, metric, own, paired, partner))
                 estimates[metric.name], factors[metric.name] = replace(estimate, bounds=bounds), bounds.excess
         return PairModels(log.n_fits, factors)
 

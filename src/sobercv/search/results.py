@@ -56,10 +56,11 @@ def incomplete(log: RaceLog, store: MemoryStore) -> Note:
     cause, n_splits = causes.get(log.stopped, "stopped by max_seconds"), store.done.shape[1]
     positions = np.flatnonzero(store.done[log.finishers].all(axis=0))
     if not len(positions):
+        advice = "Give it more time" if log.stopped == "max_seconds" else "Fit again"
         raise SoberError(
             "E604" if log.stopped == "max_seconds" else "E601",
             f"The search was {cause} before one split was complete ({log.n_fits} of {store.done.size} fits completed), "
-            "so there is nothing to judge. Give it more time; with store= it continues where it stopped.",
+            f"so there is nothing to judge. {advice}; with store= it continues where it stopped.",
         ) from (None if log.signal is None else Terminated(log.signal))
     n_samples = int(store.plan.seen(positions).any(axis=1).sum())
     return warned(

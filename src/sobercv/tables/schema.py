@@ -88,6 +88,7 @@ class Schema(msgspec.Struct, frozen=True):
                 raise SoberError("E804", f"{text}; correct the file.")
         frame = pd.DataFrame(made, index=pd.RangeIndex(cells.n_rows))
         frame.attrs["named_twice"] = cells.named_twice
+        frame.attrs["not_read"] = [name for name in cells.columns if name not in self.columns]
         texts = [name for name in made if self.columns[name].kind == "text" and self.columns[name].role == "feature"]
         retyped = [name for name in texts if cells.kinds.get(name) in ("number", "date")]
         more = ". Read as text; check whether leading zeros were lost."

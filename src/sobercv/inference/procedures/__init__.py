@@ -1,17 +1,5 @@
-"""Selection procedures: how more than a column is selected. A file a kind of decision."""
+"""Selection procedures: how more than a column is selected. One file per kind of decision."""
 
-from .contract import Decision, Decisions, SelectionProcedure
-from .ensembles import Mix, average_of_best, greedy_ensemble, stacked_ensemble
-from .thresholds import Threshold, best_with_threshold
+import lazy_loader
 
-__all__ = [
-    "Decision",
-    "Decisions",
-    "Mix",
-    "SelectionProcedure",
-    "Threshold",
-    "average_of_best",
-    "best_with_threshold",
-    "greedy_ensemble",
-    "stacked_ensemble",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

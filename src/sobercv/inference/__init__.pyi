@@ -1,0 +1,15 @@
+from .dropping import BootstrapDrop as BootstrapDrop
+from .dropping import DropRule as DropRule
+from .dropping import DropVerdict as DropVerdict
+from .dropping import PredictiveDrop as PredictiveDrop
+from .estimate import Estimate as Estimate
+from .estimate import Estimates as Estimates
+from .procedures import SelectionProcedure as SelectionProcedure
+from .procedures import average_of_best as average_of_best
+from .procedures import best_with_threshold as best_with_threshold
+from .procedures import greedy_ensemble as greedy_ensemble
+from .procedures import stacked_ensemble as stacked_ensemble
+from .question import Question as Question
+from .selection import SelectionRule as SelectionRule
+from .selection import best as best
+from .selection import simplest_within as simplest_within

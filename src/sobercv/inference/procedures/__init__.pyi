@@ -1,0 +1,9 @@
+from .contract import Decision as Decision
+from .contract import Decisions as Decisions
+from .contract import SelectionProcedure as SelectionProcedure
+from .ensembles import Mix as Mix
+from .ensembles import average_of_best as average_of_best
+from .ensembles import greedy_ensemble as greedy_ensemble
+from .ensembles import stacked_ensemble as stacked_ensemble
+from .thresholds import Threshold as Threshold
+from .thresholds import best_with_threshold as best_with_threshold
