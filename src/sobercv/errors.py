@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 #: Every code that the library can raise or warn with, and its title. A code names one cause; none is ever reused.
@@ -117,6 +119,16 @@ def also(kind: type[Exception]) -> type[SoberError]:
 def _again(kind: type[Exception], code: str, message: str) -> SoberError:
     """Make an error anew from its pickle: a class that was made on the way cannot be found by its name."""
     return also(kind)(code, message)
+
+
+@contextmanager
+def needs(what: str, extra: str) -> Iterator[None]:
+    """Where an import inside fails, say which extra brings what is lacking: "Plots need matplotlib", "plot"."""
+    try:
+        yield
+    except ImportError:
+        text = f"{what}, which is not installed. Run: pip install 'sobercv[{extra}]'."
+        raise also(ImportError)("E403", text) from None
 
 
 #: What the first letter of a code says.

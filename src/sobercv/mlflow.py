@@ -9,16 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .errors import SoberError, also
+from .errors import SoberError, needs
 from .inference import Estimate
 from .training.events import Event, RoundEnded, SearchEnded, SearchStarted
 
-try:
+with needs("sobercv.mlflow needs MLflow", "mlflow"):
     import mlflow
-except ImportError:
-    raise also(ImportError)(
-        "E403", "sobercv.mlflow needs MLflow, which is not installed. Run: pip install 'sobercv[mlflow]'."
-    ) from None
 
 __all__ = ["MlflowListener"]
 

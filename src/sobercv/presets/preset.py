@@ -17,7 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .. import seeds
 from ..containers import whole_number
-from ..errors import SoberError
+from ..errors import SoberError, needs
 from ..targets import TABLE_TASKS, Target, task_name
 from ..training import Configuration, expand
 from .levels import LEVELS, check_name
@@ -188,12 +188,8 @@ def make_cleaner(X: Any, seed: int = 0) -> Pipeline:
     ]
     if all(plain):
         return Pipeline(steps)
-    try:
+    with needs("Tables with text, dates or categories need skrub", "cli"):
         from skrub import StringEncoder, TableVectorizer  # type: ignore[import-untyped,import-not-found,unused-ignore]
-    except ImportError:
-        raise SoberError(
-            "E403", "Tables with text, dates or categories need skrub: pip install 'sobercv[cli]', or encode them."
-        ) from None
     vectorizer = TableVectorizer(
         cardinality_threshold=MANY_CATEGORIES,
         # Without drop=: it would warn whenever a fold meets a category that its training rows lack.

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import StandardScaler
 
-from ..errors import SoberError
+from ..errors import needs
 from ..feature_selection import SES
 from ..targets import task_name
 from . import sklearn_models as models
@@ -87,14 +87,10 @@ def _classes_or_numbers(level: Level, task: str, n_rows: int, seed: int, probabi
 
 
 def _times(level: Level, task: str, n_rows: int, seed: int, probabilities: bool) -> Parts:
-    try:
+    with needs("Survival presets need scikit-survival", "survival"):
         from sksurv.ensemble import GradientBoostingSurvivalAnalysis
 
         from . import sksurv_models
-    except ImportError:
-        raise SoberError(
-            "E403", "Survival presets need scikit-survival, which is not installed: pip install 'sobercv[survival]'."
-        ) from None
     # The mean counts in the penalty, so that it means the same for all sample sizes.
     linear = family(ElasticNetCox(l1_ratio=0.001), alpha=[0.01 / c for c in level.ridge])
     svms = []

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SoberError
+from ..errors import SoberError, needs
 from .charts import CHARTS
 from .evidence import Evidence
 from .model_charts import importance, importance_chart
@@ -79,12 +79,8 @@ def draw(chart: Chart, ax: Any = None) -> Any:
         Default: those of a new figure.
     """
     if ax is None:
-        try:
+        with needs("Plots need matplotlib", "plot"):
             import matplotlib.pyplot as plt
-        except ImportError:
-            raise SoberError(
-                "E403", "Plots need matplotlib, which is not installed. Run: pip install 'sobercv[plot]'."
-            ) from None
         ax = plt.subplots(figsize=(5.4, 4.2), layout="constrained")[1]
     if chart.reference is not None:
         x0, y0, x1, y1 = chart.reference

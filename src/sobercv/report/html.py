@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 from importlib.resources import files
 
-from ..errors import SoberError
+from ..errors import needs
 from . import svg
 from .checklist import checklist
 from .evidence import padded
@@ -48,12 +48,8 @@ def to_html(summary: Summary) -> str:
     str
         HTML that needs no other file and no network.
     """
-    try:
+    with needs("The HTML report needs jinja2", "report"):
         import jinja2
-    except ImportError:
-        raise SoberError(
-            "E403", "The HTML report needs jinja2, which is not installed. Run: pip install 'sobercv[report]'."
-        ) from None
     page, style, script = (
         files(__package__).joinpath(f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
     )
