@@ -149,7 +149,7 @@ def test_a_best_trial_without_fold_scores_is_asked_for():
 def test_what_a_study_minimises_is_no_score_of_which_more_is_better():
     made = study(as_list, "minimize")
     for name in ("roc_auc", "accuracy", "kappa"):
-        with pytest.raises(SoberError, match=f"its values are no {name}") as error:
+        with pytest.raises(SoberError, match=f"its values cannot be {name}") as error:
             sobercv.correct(made, name)
         assert error.value.code == "E122"
     assert sobercv.correct(made, "error").metric == "neg_error"

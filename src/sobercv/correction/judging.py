@@ -29,6 +29,8 @@ from ..targets import classes_of, guess_task, obvious_positive
 
 #: Below this number of folds a note says what that costs.
 FEW_FOLDS = 5
+#: More splits than this may be folds of several repeats.
+MOST_USUAL_FOLDS = 10
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 #: Measures of R's tools that scikit-learn does not have, or calls otherwise.
 RANGES = {
@@ -69,6 +71,8 @@ class FoldScores(FinishedSearch):
     winner: int | None = None  # position of what the tool selected; None for the highest mean
     #: Scores of the folds present in a resample, by metric [F, C], -> position of the winner.
     rule: Callable[[Mapping[str, Array]], int] | None = None
+    knows_repeats: bool = True  # whether something told `n_repeats`
+    advice: str = "BBCSearchCV keeps them."  # how the tool keeps out-of-fold predictions
 
     @property
     def first(self) -> Array:
@@ -107,7 +111,7 @@ def judge(
     scores = {name: table[:, kept] for name, table in found.scores.items()}
     means = {name: table.mean(axis=0) for name, table in scores.items()}
     repeats = {name: [FoldMeans(one) for one in np.split(table, found.n_repeats)] for name, table in scores.items()}
-    ranges = {name: _range(name, table, found.ranges.get(name)) for name, table in scores.items()}
+    ranges = {name: range_of(name, table, found.ranges.get(name)) for name, table in scores.items()}
     first = next(iter(scores))
     if ranges[first] is None:
         low, high = scores[first].min(), scores[first].max()
@@ -173,11 +177,17 @@ def judge(
 def _notes(found: FoldScores, n_kept: int, k: int) -> tuple[Note, ...]:
     """Say what limits an estimate from scores on `k` folds of the `n_kept` configurations that have all of them."""
     n_tried = found.first.shape[1]
+    usual = next((n for n in range(MOST_USUAL_FOLDS, 1, -1) if k % n == 0), k)  # folds of one repeat
+    is_unknown = not found.knows_repeats and k > MOST_USUAL_FOLDS and usual < k
+    failed = "1 of {} configurations failed on some fold and was left out."
+    if n_tried - n_kept > 1:
+        failed = f"{n_tried - n_kept} of {{}} configurations failed on some fold and were left out."
     said = [
+        (is_unknown, "W203", f"It is unknown whether these {k} splits are folds of several repeats. If so, the "
+         f"interval is too narrow: pass n_repeats={k // usual} (on the command line --repeats {k // usual})."),
         (True, "W211", f"Only the scores of {k} folds are known, so folds were resampled (BBC-F). Out-of-fold "
-         "predictions give a narrower interval: BBCSearchCV keeps them."),
-        (n_kept < n_tried, "W204", f"{n_tried - n_kept} of {n_tried} configurations failed on some fold and were left "
-         "out."),
+         f"predictions give a narrower interval: {found.advice}"),
+        (n_kept < n_tried, "W204", failed.format(n_tried)),
         (k < FEW_FOLDS, "W205", f"With {k} folds the interval is wide: {k} numbers say little about how scores vary."),
         (n_kept == 1, "W202", "There is only one configuration, so nothing was selected or needs correction."),
     ]  # fmt: skip
@@ -214,7 +224,7 @@ def more_is_better(measure: str) -> bool | None:
         return None
 
 
-def _range(name: str, scores: Array, told: tuple[float, float] | None) -> tuple[float, float] | None:
+def range_of(name: str, scores: Array, told: tuple[float, float] | None) -> tuple[float, float] | None:
     """Smallest and largest possible score, as told or by this name; infinite if unknown; None if scores exceed it."""
     plain = name.lower().replace("classif.", "").replace("regr.", "")
     try:

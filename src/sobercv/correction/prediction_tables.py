@@ -16,6 +16,7 @@ from ..containers import Array
 from ..errors import Note, SoberError
 from ..tables import Settings
 from ..tables import tool_columns as parts
+from ..tables.facts import numbers_rows
 from ..tables.naming import listed, plain, some
 from ..tables.roles import assign
 from ..targets import guess_task
@@ -54,7 +55,10 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     cross-validation.
     """
     parts.one_resampling(frame)
-    tool, sample = parts.tool_of(frame.columns), frame[sample_of(frame, roles)]
+    tool, notes = parts.tool_of(frame.columns), list[Note]()
+    if tool.name:
+        frame = parts.without_summaries(frame, tool.fold, notes)
+    sample = frame[sample_of(frame, roles)]
     own = {sample.name, *tool.marks}
     table = frame.drop(columns=[c for c in roles.ignore if c in frame and c not in own])
     fold, repeat = parts.places(table, tool.fold)
@@ -85,6 +89,7 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
         groups=None if group is None else group.iloc[grid.firsts].to_numpy(object).astype(str),
         folds=None if fold is None else grid.shared(fold, "fold", by_repeat=True),
         is_adaptive=model.name == "batch_nr" or len(set(table.get(".iter", ()))) > 1, n_repeats=grid.shape[2],
+        notes=tuple(notes),
     )  # fmt: skip
 
 
@@ -136,7 +141,7 @@ class _Grid:
     @classmethod
     def of(cls, sample: Any, model: Any, repeat: Any) -> _Grid:
         """Place the rows; refuse those that are predicted twice in one repeat."""
-        (rows, samples), (columns, models) = _codes(sample), _codes(model)
+        (rows, samples), (columns, models) = _codes(sample), model.factorize()  # in the order of the table
         repeats, values = (np.zeros_like(rows), [0]) if repeat is None else _codes(repeat)
         place, shape = (rows, columns, repeats), (len(samples), len(models), len(values))
         times = np.zeros(shape, int)
@@ -151,7 +156,7 @@ class _Grid:
                 f"{most} times, so these are not out-of-fold predictions of one cross-validation. Keep the columns "
                 "that identify configurations and repeats, and save the hold-out predictions only.",
             )
-        return cls(place, shape, models, times == 0)
+        return cls(place, shape, list(models), times == 0)
 
     @property
     def firsts(self) -> Array:
@@ -246,6 +251,11 @@ def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
         text = "Some columns hold labels and others numbers. Pass one kind; --ignore leaves some out."
         raise SoberError("E812", text)
     _check_no_classes(names, labels, data.X)
+    if numbers := [c for c in names if numbers_rows(data.X[c])]:
+        text = (
+            f"Column {some(numbers[:1])} numbers the rows, so it is no configuration. Write --ignore {numbers[0][:40]}."
+        )
+        raise SoberError("E812", text)
     notes, (fold, repeat) = data.notes, parts.places(data.X, parts.FOLD)
     if repeat is not None and repeat.nunique() > 1:
         raise SoberError(

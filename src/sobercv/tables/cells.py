@@ -256,7 +256,7 @@ def _workbook(raw: bytes, name: str, sheet: str | None, has_header: bool) -> Cel
             raise SoberError("E801", f"{name} grows beyond {most} MiB when unpacked. Save the table as CSV.")
     as_they_are: dict[str, Any] = {"header": None, "dtype": object, "keep_default_na": False, "na_values": [""]}
     with pd.ExcelFile(io.BytesIO(raw), engine="openpyxl") as book:
-        starts = pd.read_excel(book, sheet_name=None, nrows=2, **as_they_are)
+        starts = pd.read_excel(book, sheet_name=None, nrows=20, **as_they_are)
         filled = [str(s) for s, rows in starts.items() if len(rows)]
         if not filled:
             raise SoberError("E801", f"{name} {EMPTY}")
@@ -269,9 +269,6 @@ def _workbook(raw: bytes, name: str, sheet: str | None, has_header: bool) -> Cel
             raise SoberError("E808", f"{name} has {said}. The sheets are {sheets}. Write --sheet NAME.")
         cells = pd.read_excel(book, sheet_name=found[0], **as_they_are)
     first = ["" if pd.isna(cell) else str(cell) for cell in cells.iloc[0].tolist()]
-    if has_header and sum(not cell.strip() for cell in first) * 2 > len(first):
-        text = f"The first row of sheet {found[0][:40]!r} names fewer than half of the columns. Put the names of the "
-        raise SoberError("E801", f"{text}columns into the first row, and nothing above them.")
     names, twice = unique_names(first, has_header)
     rows = cells.iloc[int(has_header) :].set_axis(names, axis=1)
     nameless = [n for n in names if n.startswith("Unnamed: ") and rows[n].isna().all()]

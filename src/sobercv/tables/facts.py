@@ -133,10 +133,17 @@ def is_identifier(column: Any, name: str) -> bool:
         return not are_dates(column)
     if not (np.isfinite(known) & (known % 1 == 0)).all():
         return False
-    steps = np.diff(known.to_numpy())
+    return numbers_rows(known) or _NAMED.search(name) is not None
+
+
+def numbers_rows(column: Any) -> bool:
+    """Whether a column holds different whole numbers without a gap in their sequence, or that grow row by row."""
+    known = column.dropna().to_numpy()
+    if column.dtype.kind not in "iuf" or len(known) < LEAST_ROWS or not (np.isfinite(known) & (known % 1 == 0)).all():
+        return False
     # A running order may have holes: measurements do not grow row by row.
-    grows = bool((steps == 1).all() or (len(known) >= 2 * LEAST_ROWS and (steps > 0).all()))
-    return grows or _NAMED.search(name) is not None
+    grows = len(known) >= 2 * LEAST_ROWS and (np.diff(known) > 0).all()
+    return bool(grows or (np.diff(np.sort(known)) == 1).all())
 
 
 def repeats_subjects(column: Any, name: str) -> bool:
