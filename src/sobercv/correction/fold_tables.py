@@ -184,12 +184,8 @@ def _wide_scores(frame: Any, repeat: Any, n_repeats: int | None, columns: str, m
     """Return the columns of the configurations, the folds of each repeat together, and the repeat of each row."""
     where = parts.named(frame, (*parts.FOLDS, *parts.REPEAT))
     if where and n_repeats is None and frame.duplicated(where).any():
-        raise SoberError(
-            "E812",
-            f"Rows have the same {' and '.join(map(str, where))}, so this is not a table with one row per fold; got "
-            f"the columns {columns}. Pass how often folds were repeated (n_repeats=); out-of-fold predictions go to "
-            "sobercv.bbc(y, predictions).",
-        )
+        text = f" Rows have the same {' and '.join(map(str, where))}. Pass how often folds were repeated (n_repeats=); "
+        raise SoberError("E812", f"{_NO_SCORES.format(columns)}{text}predictions go to sobercv.bbc(y, predictions).")
     table, others = frame.drop(columns=where), {*parts.TRUTH, *parts.SAMPLE, *parts.SUBJECT, *parts.CONFIGURATION}
     for column in table.columns:
         if plain(column) in others or parts.measures([column]) or _SUMMARY.fullmatch(str(column)):

@@ -251,7 +251,7 @@ def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
         text = "Some columns hold labels and others numbers. Pass one kind; --ignore leaves some out."
         raise SoberError("E812", text)
     _check_no_classes(names, labels, data.X)
-    if numbers := [c for c in names if numbers_rows(data.X[c])]:
+    if numbers := [c for c in names if numbers_rows(data.X[c].dropna()) or numbers_rows(data.X[c].dropna()[::-1])]:
         text = (
             f"Column {some(numbers[:1])} numbers the rows, so it is no configuration. Write --ignore {numbers[0][:40]}."
         )
@@ -318,10 +318,8 @@ def _column(column: Any, labels: Collection[str]) -> Any:
     strange = next((v for v in column.dropna().astype(str) if v not in labels), None)
     if strange is None:
         return np.ma.masked_array(column.astype(object).fillna(min(labels)).to_numpy(), gaps)
-    what = "seems to name configurations, but no column tells the samples apart."
-    if plain(name) not in parts.CONFIGURATION:
-        what = (
-            f"holds {strange[:30]!r}, which is neither a number nor one of the classes. Leave it out with --ignore "
-            f"{name[:40]}; or, if this is a long table, rename its columns."
-        )
+    what = f"holds {strange[:30]!r}, which is neither a number nor one of the classes. Leave it out with --ignore "
+    what += f"{name[:40]}; or, if this is a long table, rename its columns."
+    if plain(name) in parts.CONFIGURATION:
+        what = "seems to name configurations, but no column tells the samples apart."
     raise SoberError("E812", f"Column {name[:40]!r} {what} {WANTED}")

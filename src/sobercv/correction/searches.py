@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import spearmanr
 from sklearn.base import is_classifier, is_regressor
 
 from .. import metrics
@@ -217,13 +218,14 @@ def read_study(
     apart, scores = [_reports(trial) for trial in trials], sign * np.array(folds).T
     if all(reports and np.array_equal(reports[1], one) for reports, one in zip(apart, folds, strict=True)):
         reported = sign * np.array([reports[0] for reports in apart])
-        rise = np.corrcoef(np.argsort(np.argsort(reported.mean(axis=0))), range(len(scores)))[0, 1]
+        rise = spearmanr(reported.mean(axis=0), range(len(scores))).statistic
         is_curve = len(scores) >= LEAST_CURVE and rise >= LEAST_RISE and np.max(scores) > np.max(reported)
         if is_curve or range_of(name, scores, None) is None:
+            low, high = sorted([sign * np.min(scores), sign * np.max(scores)])
             raise SoberError(
                 "E812",
                 "The reports of the trials do not look like scores of folds: read as running means they would reach "
-                f"{sign * np.max(scores):.4g}. They look like a learning curve of one hold-out; run the trials again "
+                f"from {low:.4g} to {high:.4g}. They look like a learning curve of one hold-out; run the trials again "
                 "with sobercv.optuna.replay.",
             )
         text = (

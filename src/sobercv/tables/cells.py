@@ -255,19 +255,18 @@ def _workbook(raw: bytes, name: str, sheet: str | None, has_header: bool) -> Cel
             most = source_bytes.MOST_BYTES >> 20
             raise SoberError("E801", f"{name} grows beyond {most} MiB when unpacked. Save the table as CSV.")
     as_they_are: dict[str, Any] = {"header": None, "dtype": object, "keep_default_na": False, "na_values": [""]}
-    with pd.ExcelFile(io.BytesIO(raw), engine="openpyxl") as book:
-        starts = pd.read_excel(book, sheet_name=None, nrows=20, **as_they_are)
-        filled = [str(s) for s, rows in starts.items() if len(rows)]
-        if not filled:
-            raise SoberError("E801", f"{name} {EMPTY}")
-        # The sheet that was asked for, capitals aside, or the only one that holds something.
-        wanted = "" if sheet is None else sheet.casefold()
-        found = [s for s in filled if sheet in (None, s)] or [s for s in filled if s.casefold() == wanted]
-        if len(found) != 1:
-            said = f"{len(filled)} filled sheets" if sheet is None else f"no sheet {sheet[:40]!r}, or it is empty"
-            sheets = ", ".join(repr(str(s)[:30]) for s in list(starts)[:8])
-            raise SoberError("E808", f"{name} has {said}. The sheets are {sheets}. Write --sheet NAME.")
-        cells = pd.read_excel(book, sheet_name=found[0], **as_they_are)
+    sheets = pd.read_excel(io.BytesIO(raw), sheet_name=None, engine="openpyxl", **as_they_are)
+    filled = [str(s) for s, rows in sheets.items() if len(rows)]
+    if not filled:
+        raise SoberError("E801", f"{name} {EMPTY}")
+    # The sheet that was asked for, capitals aside, or the only one that holds something.
+    wanted = "" if sheet is None else sheet.casefold()
+    found = [s for s in filled if sheet in (None, s)] or [s for s in filled if s.casefold() == wanted]
+    if len(found) != 1:
+        said = f"{len(filled)} filled sheets" if sheet is None else f"no sheet {sheet[:40]!r}, or it is empty"
+        known = ", ".join(repr(str(s)[:30]) for s in list(sheets)[:8])
+        raise SoberError("E808", f"{name} has {said}. The sheets are {known}. Write --sheet NAME.")
+    cells = sheets[found[0]]
     first = ["" if pd.isna(cell) else str(cell) for cell in cells.iloc[0].tolist()]
     names, twice = unique_names(first, has_header)
     rows = cells.iloc[int(has_header) :].set_axis(names, axis=1)

@@ -131,19 +131,18 @@ def is_identifier(column: Any, name: str) -> bool:
         return False
     if column.dtype.kind not in "iuf":
         return not are_dates(column)
-    if not (np.isfinite(known) & (known % 1 == 0)).all():
+    if not (known % 1 == 0).all():
         return False
     return numbers_rows(known) or _NAMED.search(name) is not None
 
 
 def numbers_rows(column: Any) -> bool:
-    """Whether a column holds different whole numbers without a gap in their sequence, or that grow row by row."""
-    known = column.dropna().to_numpy()
-    if column.dtype.kind not in "iuf" or len(known) < LEAST_ROWS or not (np.isfinite(known) & (known % 1 == 0)).all():
+    """Whether a column holds whole numbers that grow row by row."""
+    if column.dtype.kind not in "iuf" or len(column) < LEAST_ROWS or not (column % 1 == 0).all():
         return False
+    steps = np.diff(column.to_numpy())
     # A running order may have holes: measurements do not grow row by row.
-    grows = len(known) >= 2 * LEAST_ROWS and (np.diff(known) > 0).all()
-    return bool(grows or (np.diff(np.sort(known)) == 1).all())
+    return bool((steps == 1).all() or (len(column) >= 2 * LEAST_ROWS and (steps > 0).all()))
 
 
 def repeats_subjects(column: Any, name: str) -> bool:
