@@ -24,6 +24,7 @@ from ..inference.notes import adaptive, are_shares
 from ..inference.selection import best
 from ..inference.tables import FoldMeans
 from ..inference.units import Units
+from ..tables.naming import closest
 from ..tables.tool_columns import GAIN, LOSS
 from ..targets import classes_of, guess_task, obvious_positive
 
@@ -36,7 +37,8 @@ METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 RANGES = {
     "kappa": (-1.0, 1.0), "mcc": (-1.0, 1.0), "roc": (0.0, 1.0), "auc": (0.0, 1.0), "pr_auc": (0.0, 1.0),
     "acc": (0.0, 1.0), "sens": (0.0, 1.0), "spec": (0.0, 1.0), "bal_accuracy": (0.0, 1.0), "rsquared": (0.0, 1.0),
-    "rsq": (0.0, 1.0), "f_meas": (0.0, 1.0), "neg_mmce": (-1.0, 0.0), "neg_ce": (-1.0, 0.0),
+    "rsq": (0.0, 1.0), "f_meas": (0.0, 1.0), "neg_mmce": (-1.0, 0.0), "neg_ce": (-1.0, 0.0), "kap": (-1.0, 1.0),
+    "cindex": (0.0, 1.0), "roc_aunp": (0.0, 1.0), "roc_aunu": (0.0, 1.0), "roc_auc_survival": (0.0, 1.0),
 }  # fmt: skip
 #: So many rows, all predicted correctly, are more likely training rows than a perfect model.
 LEAST_PERFECT = 30
@@ -159,9 +161,10 @@ def judge(
             means[name], spread, winner, made.value, own, ranges[name] or ANY, k, float(k), clustered=True, folds=True,
             trained=1.0 - 1.0 / k, draws=np.asarray(made.draws),
         )  # fmt: skip
+        close = closest(name, metrics.names()) or ["accuracy"]
         unknown = (
             f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If the "
-            'scores cannot exceed 1, name the metric: correct(..., "accuracy").'
+            f'scores cannot exceed 1, name the metric: correct(..., "{close[0]}").'
         )
         is_share = ranges[name] == ANY and are_shares(table)
         corrected = replace(
@@ -226,7 +229,7 @@ def more_is_better(measure: str) -> bool | None:
 
 def range_of(name: str, scores: Array, told: tuple[float, float] | None) -> tuple[float, float] | None:
     """Smallest and largest possible score, as told or by this name; infinite if unknown; None if scores exceed it."""
-    plain = name.lower().replace("classif.", "").replace("regr.", "")
+    plain = re.sub(r"(classif|regr|surv)\.", "", name.lower())
     try:
         low, high = told or (RANGES[plain] if plain in RANGES else metrics.get(plain).range)
     except SoberError:  # a study may minimise what is negative
