@@ -71,7 +71,9 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     keep = ~model.isin(list(roles.ignore)) & truth.notna()
     if not keep.any():
         raise SoberError("E812", "No predictions remain: the truth is missing everywhere, or all were ignored.")
-    table, sample, model, truth = table[keep], sample[keep], model[keep], _without_points(truth[keep])
+    table, sample, model, truth = table[keep], sample[keep], model[keep], truth[keep]
+    if truth.dtype.kind == "f" and guess_task(truth).task == "classification":
+        truth = truth.astype(np.int64)  # labels 0 and 1 became 0.0 and 1.0, because some rows had none
     fold, repeat, group = (None if column is None else column[keep] for column in (fold, repeat, group))
     if tool.name in ("tidymodels", "caret") and fold is not None and repeat is None:
         # Where rows are predicted again in other folds, these are hold-outs of their own, such as bootstraps.
@@ -121,12 +123,6 @@ def _model(table: Any, sample: Any, truth: Any, tool: parts.Tool) -> Any:
             f"names the configurations. {WANTED}",
         )
     return parts.complete(table[column]).astype(str)
-
-
-def _without_points(truth: Any) -> Any:
-    """Return labels 0 and 1 that became 0.0 and 1.0, because some rows had none, as whole numbers again."""
-    is_label = truth.dtype.kind == "f" and guess_task(truth).task == "classification"
-    return truth.astype(np.int64) if is_label else truth
 
 
 @dataclass(frozen=True, eq=False)

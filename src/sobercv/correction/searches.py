@@ -299,14 +299,13 @@ def with_study_winner(study: Any, found: ToolPredictions, estimates: dict[str, E
 
 def fold_scores_of(trial: Any) -> Array | None:
     """Return the scores of one trial by fold, or None if it keeps none whose mean is its value."""
-    found = (folds for _, folds in _lists_of(trial) if _is_mean(trial.value, float(folds.mean())))
-    return next(found, None)
-
-
-def _is_mean(value: float, mean: float) -> bool:
-    """Whether the value of a trial is the mean of its fold scores, which may have been rounded."""
-    rounded = any(round(mean, digits) == value for digits in range(LEAST_DIGITS, 7))
-    return rounded or abs(mean - value) <= CLOSE * (1 + abs(value))
+    value = trial.value
+    for _, folds in _lists_of(trial):
+        mean = float(folds.mean())
+        is_rounded = any(round(mean, digits) == value for digits in range(LEAST_DIGITS, 7))
+        if is_rounded or abs(mean - value) <= CLOSE * (1 + abs(value)):
+            return folds
+    return None
 
 
 def _lists_of(trial: Any) -> Iterator[tuple[str, Array]]:
