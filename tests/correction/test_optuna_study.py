@@ -7,6 +7,7 @@ import optuna
 import pytest
 from optuna_integration import OptunaSearchCV
 from sklearn.datasets import load_iris
+from sklearn.metrics import make_scorer, mean_absolute_error
 from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
@@ -86,6 +87,17 @@ def test_optuna_search_cv():
     assert found.naive == pytest.approx(search.best_score_)
     assert found.winner_params == search.best_params_
     assert any(note.code == "W811" for note in found.notes)
+
+
+def test_a_search_that_negates_a_loss_maximises():
+    X, y = load_iris(return_X_y=True)
+    space = {"max_depth": optuna.distributions.IntDistribution(1, 6)}
+    scorer = make_scorer(mean_absolute_error, greater_is_better=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is experimental
+        tree = DecisionTreeClassifier(random_state=0)
+        search = OptunaSearchCV(tree, space, n_trials=4, cv=3, random_state=0, scoring=scorer).fit(X, y)
+    assert sobercv.correct(search).naive == pytest.approx(search.best_score_)
 
 
 @pytest.mark.parametrize("sampler", [optuna.samplers.TPESampler, optuna.samplers.RandomSampler])

@@ -234,3 +234,10 @@ def test_advice_names_the_tool():
     search = GridSearchCV(TREE, GRID, cv=5).fit(*IRIS)
     with pytest.raises(SoberError, match="scored by accuracy only; leave the metric out"):
         sobercv.correct(search, "roc_auc")
+
+
+def test_one_failed_configuration_is_one():
+    scores = RNG.random((5, 4))
+    scores[0, 1] = np.nan
+    texts = [note.text for note in sobercv.correct(scores).notes]
+    assert "1 of 4 configurations failed on some fold and was left out." in texts

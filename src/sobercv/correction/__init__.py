@@ -161,8 +161,9 @@ def _fold_scores(
 ) -> FoldScores:
     """Read the scores by fold in it."""
     if searches.is_study(study):
-        named = metric if study is thing else metric or searches.title(thing)
-        return searches.read_study(study, named, n_repeats, greater_is_better)
+        if study is not thing:  # OptunaSearchCV maximises scores, whatever their name
+            metric, greater_is_better = metric or searches.title(thing), True
+        return searches.read_study(study, metric, n_repeats, greater_is_better)
     if isinstance(thing, Mapping) and "params" in thing:
         thing = SimpleNamespace(cv_results_=thing, scoring=metric)
     if isinstance(getattr(thing, "cv_results_", None), Mapping):

@@ -182,15 +182,14 @@ def _notes(found: FoldScores, n_kept: int, k: int) -> tuple[Note, ...]:
     n_tried = found.first.shape[1]
     usual = next((n for n in range(MOST_USUAL_FOLDS, 1, -1) if k % n == 0), k)  # folds of one repeat
     is_unknown = not found.knows_repeats and k > MOST_USUAL_FOLDS and usual < k
-    failed = "1 of {} configurations failed on some fold and was left out."
-    if n_tried - n_kept > 1:
-        failed = f"{n_tried - n_kept} of {{}} configurations failed on some fold and were left out."
+    were = "was" if n_tried - n_kept == 1 else "were"
     said = [
         (is_unknown, "W203", f"It is unknown whether these {k} splits are folds of several repeats. If so, the "
          f"interval is too narrow: pass n_repeats={k // usual} (on the command line --repeats {k // usual})."),
         (True, "W211", f"Only the scores of {k} folds are known, so folds were resampled (BBC-F). Out-of-fold "
          f"predictions give a narrower interval: {found.advice}"),
-        (n_kept < n_tried, "W204", failed.format(n_tried)),
+        (n_kept < n_tried, "W204", f"{n_tried - n_kept} of {n_tried} configurations failed on some fold and {were} "
+         "left out."),
         (k < FEW_FOLDS, "W205", f"With {k} folds the interval is wide: {k} numbers say little about how scores vary."),
         (n_kept == 1, "W202", "There is only one configuration, so nothing was selected or needs correction."),
     ]  # fmt: skip

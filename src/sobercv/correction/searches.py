@@ -89,7 +89,7 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
     best = getattr(search, "best_index_", None) if is_own else None
     repeats = getattr(cv, "n_repeats", 1)  # as the splitter says
     is_count = isinstance(repeats, (int, np.integer)) and repeats > 0 and n_splits % repeats == 0
-    tells = cv is None or isinstance(cv, (int, list, tuple)) or hasattr(cv, "split")  # unlike a generator
+    tells = cv is None or isinstance(cv, (int, np.integer, list, tuple)) or hasattr(cv, "split")  # unlike a generator
     test_share, dependence = _dependence(cv, n_repeats)
     notes += [Note("W203", dependence)] if dependence else []
     scores = {
