@@ -248,9 +248,7 @@ def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
         raise SoberError("E812", text)
     _check_no_classes(names, labels, data.X)
     if numbers := [c for c in names if numbers_rows(data.X[c].dropna()) or numbers_rows(data.X[c].dropna()[::-1])]:
-        text = (
-            f"Column {some(numbers[:1])} numbers the rows, so it is no configuration. Write --ignore {numbers[0][:40]}."
-        )
+        text = f"Column {some(numbers[:1])} numbers the rows and predicts nothing. Write --ignore {numbers[0][:40]}."
         raise SoberError("E812", text)
     notes, (fold, repeat) = data.notes, parts.places(data.X, parts.FOLD)
     if repeat is not None and repeat.nunique() > 1:
