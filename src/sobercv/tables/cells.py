@@ -37,6 +37,8 @@ _BLOCK = 1_000_000
 #: Numbers as Python writes them, and no codes: neither zeros in front nor more digits than a number holds.
 _PLAIN = r"^[+-]?(?:(?:0|[1-9][0-9]{0,17})(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]*([eE][+-]?[0-9]+)?")
+#: Blank rows above a table in a sheet that is not taken for an empty one.
+MOST_BLANK = 20
 EMPTY = "is empty. Pass a table with a header and at least one row."
 
 
@@ -255,18 +257,19 @@ def _workbook(raw: bytes, name: str, sheet: str | None, has_header: bool) -> Cel
             most = source_bytes.MOST_BYTES >> 20
             raise SoberError("E801", f"{name} grows beyond {most} MiB when unpacked. Save the table as CSV.")
     as_they_are: dict[str, Any] = {"header": None, "dtype": object, "keep_default_na": False, "na_values": [""]}
-    sheets = pd.read_excel(io.BytesIO(raw), sheet_name=None, engine="openpyxl", **as_they_are)
-    filled = [str(s) for s, rows in sheets.items() if len(rows)]
-    if not filled:
-        raise SoberError("E801", f"{name} {EMPTY}")
-    # The sheet that was asked for, capitals aside, or the only one that holds something.
-    wanted = "" if sheet is None else sheet.casefold()
-    found = [s for s in filled if sheet in (None, s)] or [s for s in filled if s.casefold() == wanted]
-    if len(found) != 1:
-        said = f"{len(filled)} filled sheets" if sheet is None else f"no sheet {sheet[:40]!r}, or it is empty"
-        known = ", ".join(repr(str(s)[:30]) for s in list(sheets)[:8])
-        raise SoberError("E808", f"{name} has {said}. The sheets are {known}. Write --sheet NAME.")
-    cells = sheets[found[0]]
+    with pd.ExcelFile(io.BytesIO(raw), engine="openpyxl") as book:
+        starts = pd.read_excel(book, sheet_name=None, nrows=MOST_BLANK + 1, **as_they_are)
+        filled = [str(s) for s, rows in starts.items() if len(rows)]
+        if not filled:
+            raise SoberError("E801", f"{name} {EMPTY}")
+        # The sheet that was asked for, capitals aside, or the only one that holds something.
+        wanted = "" if sheet is None else sheet.casefold()
+        found = [s for s in filled if sheet in (None, s)] or [s for s in filled if s.casefold() == wanted]
+        if len(found) != 1:
+            said = f"{len(filled)} filled sheets" if sheet is None else f"no sheet {sheet[:40]!r}, or it is empty"
+            sheets = ", ".join(repr(str(s)[:30]) for s in list(starts)[:8])
+            raise SoberError("E808", f"{name} has {said}. The sheets are {sheets}. Write --sheet NAME.")
+        cells = pd.read_excel(book, sheet_name=found[0], **as_they_are)
     first = ["" if pd.isna(cell) else str(cell) for cell in cells.iloc[0].tolist()]
     names, twice = unique_names(first, has_header)
     rows = cells.iloc[int(has_header) :].set_axis(names, axis=1)
