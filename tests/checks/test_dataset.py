@@ -180,3 +180,13 @@ def test_tables_for_sober_correct_are_known_for_what_they_are():
         with pytest.raises(SoberError, match=f"If these are {what} of a search, sober correct FILE") as error:
             assign(frame)
         assert error.value.code == "E808"
+
+
+def test_a_rare_grade_may_be_a_number():
+    frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=63), "y": [*np.arange(60) % 6, 7, 7, 7]})
+    (note,) = [n for n in check_dataset(assign(frame, target="y", task="multiclass")) if n.code == "E106"]
+    assert "or write --task regression, if it is a number" in note.text
+    (note,) = [
+        n for n in check_dataset(assign(frame.assign(y=frame["y"].map("k{}".format)), target="y")) if n.code == "E106"
+    ]
+    assert "regression" not in note.text

@@ -161,7 +161,7 @@ BAD = [
     ("a truth that changes", {"p.csv": long(y=["no", "yes"] * 10 + ["yes", "no"] * 10)}, ("correct", "p.csv"), "truth"),
     ("notes among predictions", {"p.csv": wide(note="seen by K.")}, WIDE, "--ignore note"),
     ("no predictions in a long table", {"p.csv": ".row,.config,y\n1,a,0\n"}, ("correct", "p.csv"), "save_pred"),
-    ("gaps in predictions", {"p.csv": wide(a=[None, *range(59)], b=[0.5, None, *range(58)])}, WIDE, "E111"),
+    ("gaps in predictions", {"p.csv": wide(a=[None, *np.arange(59) / 59], b=[0.5, None, *range(58)])}, WIDE, "E111"),
 ]  # fmt: skip
 
 

@@ -20,7 +20,8 @@ def melted(names=None, repeats=1, **extra):
                 "sample": np.arange(N), "y_true": Y, "model": MODELS[c], "prob_R": np.roll(CHANCE, r, axis=1)[:, c],
                 "fold": FOLD, "repeat": r,
             }))  # fmt: skip
-    frame = pd.concat(parts, ignore_index=True).sample(frac=1, random_state=3).assign(**extra)
+    frame = pd.concat(parts, ignore_index=True).sample(frac=1, random_state=3)
+    frame = frame.sort_values("model", kind="stable").assign(**extra)
     return frame.drop(columns=[] if repeats > 1 else ["repeat"]).rename(columns=names or {})
 
 

@@ -247,7 +247,7 @@ def test_scores_of_different_measures_are_never_compared():
         {"fold": f, "model": f"m{m}", "metric": k, "score": m + 0.01 * f + 9 * (k == "odd")}
         for f in range(5) for m in range(3) for k in ("accuracy_of_mine", "odd")
     ]  # fmt: skip
-    with pytest.raises(SoberError, match="the table holds accuracy_of_mine, odd") as error:
+    with pytest.raises(SoberError, match="The table holds accuracy_of_mine, odd") as error:
         sobercv.correct(pd.DataFrame(rows))
     assert error.value.code == "E113"
     found = sobercv.correct(pd.DataFrame(rows), "odd", greater_is_better=False)
@@ -260,7 +260,7 @@ def test_the_column_that_metric_names_is_read_even_beside_one_called_score():
     assert sobercv.correct(frame, "accuracy").winner_name == "a"
     found = sobercv.correct(frame)
     assert found.winner_name == "b"
-    assert any(note.code == "W204" and "score is taken" in note.text for note in found.notes)
+    assert any(note.code == "W206" and "score is taken" in note.text for note in found.notes)
 
 
 def test_caret_resamples_of_several_models():

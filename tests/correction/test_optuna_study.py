@@ -7,6 +7,7 @@ import optuna
 import pytest
 from optuna_integration import OptunaSearchCV
 from sklearn.datasets import load_iris
+from sklearn.metrics import make_scorer, mean_absolute_error
 from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
@@ -88,6 +89,17 @@ def test_optuna_search_cv():
     assert any(note.code == "W811" for note in found.notes)
 
 
+def test_a_search_that_negates_a_loss_maximises():
+    X, y = load_iris(return_X_y=True)
+    space = {"max_depth": optuna.distributions.IntDistribution(1, 6)}
+    scorer = make_scorer(mean_absolute_error, greater_is_better=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is experimental
+        tree = DecisionTreeClassifier(random_state=0)
+        search = OptunaSearchCV(tree, space, n_trials=4, cv=3, random_state=0, scoring=scorer).fit(X, y)
+    assert sobercv.correct(search).naive == pytest.approx(search.best_score_)
+
+
 @pytest.mark.parametrize("sampler", [optuna.samplers.TPESampler, optuna.samplers.RandomSampler])
 def test_a_sampler_that_learns_from_scores_is_noted(sampler):
     made = optuna.create_study(direction="maximize", sampler=sampler(seed=0))
@@ -149,7 +161,7 @@ def test_a_best_trial_without_fold_scores_is_asked_for():
 def test_what_a_study_minimises_is_no_score_of_which_more_is_better():
     made = study(as_list, "minimize")
     for name in ("roc_auc", "accuracy", "kappa"):
-        with pytest.raises(SoberError, match=f"its values are no {name}") as error:
+        with pytest.raises(SoberError, match=f"its values cannot be {name}") as error:
             sobercv.correct(made, name)
         assert error.value.code == "E122"
     assert sobercv.correct(made, "error").metric == "neg_error"

@@ -83,3 +83,11 @@ def test_lines_above_the_names_are_told_from_rows_that_are_too_long(tmp_path, te
     with pytest.raises(SoberError, match=advice) as caught:
         table(tmp_path, text)
     assert caught.value.code == "E801"
+
+
+def test_a_title_between_delimiters_is_no_header(tmp_path):
+    for title in ("Report 2023;;\n", "Report 2023;;\n;;\n"):
+        with pytest.raises(SoberError, match="names fewer than half of the columns") as caught:
+            table(tmp_path, title + "a;b;y\n" + "1;2;0\n3;4;1\n" * 5)
+        assert caught.value.code == "E801"
+    assert table(tmp_path, "a;y;;;;\n" + "1;0;;;;\n3;1;;;;\n" * 5).frame.shape == (10, 6)

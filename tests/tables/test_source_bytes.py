@@ -84,6 +84,9 @@ def test_standard_input_has_the_same_limit(monkeypatch):
 def test_names_that_lead_nowhere(tmp_path):
     (tmp_path / "data.csv").write_bytes(TEXT)
     assert "Did you mean" in refused(tmp_path / "dat.csv")
+    (tmp_path / "data.xlsx").write_bytes(TEXT)
+    assert "Did you mean" in (said := refused(tmp_path / "Data.csv"))
+    assert "data.csv" in said, "of two files with one stem, the one with the suffix that was typed"
     assert "is a folder" in refused(tmp_path)
     assert "cannot be opened" in refused(tmp_path / ("x" * 400))
     assert refused(source_bytes.Path("a\0b"))

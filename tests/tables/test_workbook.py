@@ -115,3 +115,9 @@ def test_cells_of_several_types_are_text_as_they_stand(tmp_path):
 def test_names_that_are_numbers_stay_names_behind_an_empty_column(tmp_path):
     rows = [[None, "2019", "x"], [None, 5, 7], [None, 6, 9], [None, 8, 2]]
     assert list(read(book(tmp_path / "d.xlsx", {"s": rows})).frame.columns) == ["2019", "x"]
+
+
+def test_blank_rows_above_the_names_are_no_empty_sheet(tmp_path):
+    rows = [[], [], [], HEADER, *ROWS * 6]
+    with pytest.raises(SoberError, match="names fewer than half of the columns"):
+        read(book(tmp_path / "late.xlsx", {"data": rows}))

@@ -104,6 +104,8 @@ def _rows(data: Dataset, cv: int) -> Iterator[Note]:
             text = f"Class {label} has {n} {'row' if n == 1 else 'rows'}, fewer than the {cv} folds. "
             advice = f"Use --cv {n}, join it" if n >= 2 else "Join it"
             advice += " with another class, or leave it out."
+            if data.task == "multiclass" and data.y.dtype.kind in "iu":
+                advice = f"{advice[:-1]}, or write --task regression, if it is a number."
             if others:
                 advice = f"It differs from {some(others)} only in capitals: write both alike."
             yield Note("E106", text + advice)

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..errors import SoberError
 from ..inference import Estimate, Estimates
@@ -20,7 +23,7 @@ from ..tables import Settings
 from ..tables.roles import check_target, find
 from ..tables.tool_columns import check_no_means, holds_fold_scores, holds_wide_scores, tidied
 from . import searches
-from .fold_tables import direction, read_frame
+from .fold_tables import read_frame
 from .judging import FoldScores, ToolPredictions, judge, judge_predictions
 from .prediction_tables import holds_long_predictions, read_long, read_wide, sample_of
 from .searches import is_mljar, read_mljar, read_search
@@ -66,9 +69,9 @@ def correct(
           intermediate values. With `y`: a study whose trials keep out-of-fold predictions in the user attribute "oof"
           (`predictions=` names another one, or maps trial numbers to predictions). The estimate's `winner` is the
           number of a trial.
-        - Fold scores of any tool, wide (one row per fold, one column per configuration) or long (columns such as fold,
-          model and score): tidymodels' ``collect_metrics(summarize = FALSE)``, caret's ``$resample``, mlr3's
-          scores, a saved `cv_results_`.
+        - Fold scores of any tool, wide (one row per fold; one column, or one key of a dict, per configuration) or long
+          (columns such as fold, model and score): tidymodels' ``collect_metrics(summarize = FALSE)``, caret's
+          ``$resample``, mlr3's scores, a saved `cv_results_`.
         - With `y`: a dict of out-of-fold predictions by model, as `cross_val_predict` returns them; `method` says what
           they are ("predict", "predict_proba" or "decision_function").
         - A data frame of predictions: tidymodels' ``collect_predictions()``, caret's ``$pred``, mlr3's.
@@ -158,17 +161,20 @@ def _fold_scores(
 ) -> FoldScores:
     """Read the scores by fold in it."""
     if searches.is_study(study):
-        named = metric if study is thing else metric or searches.title(thing)
-        return searches.read_study(study, named, n_repeats)
+        if study is not thing:  # OptunaSearchCV maximises scores, whatever their name
+            metric, greater_is_better = metric or searches.title(thing), True
+        return searches.read_study(study, metric, n_repeats, greater_is_better)
     if isinstance(thing, Mapping) and "params" in thing:
         thing = SimpleNamespace(cv_results_=thing, scoring=metric)
     if isinstance(getattr(thing, "cv_results_", None), Mapping):
         return read_search(thing, metric, n_repeats)
-    if isinstance(thing, np.ndarray) and thing.ndim == 2 and thing.dtype.kind in "fiu":
-        sign, name = direction("score" if metric is None else metric, greater_is_better)
-        return FoldScores({name: sign * thing.astype(np.float64)}, n_repeats=1 if n_repeats is None else n_repeats)
+    is_array = isinstance(thing, np.ndarray) and thing.ndim == 2 and thing.dtype.kind in "fiu"
+    if is_array or isinstance(thing, Mapping):  # fold scores by configuration
+        with suppress(ValueError):
+            thing = pd.DataFrame(thing)
     if hasattr(thing, "columns") and hasattr(thing, "iloc"):
-        return read_frame(thing, metric, n_repeats=n_repeats, greater_is_better=greater_is_better)
+        found = read_frame(thing, metric, n_repeats=n_repeats, greater_is_better=greater_is_better)
+        return replace(found, names=None) if is_array else found
     if hasattr(thing, "fit") and (hasattr(thing, "param_grid") or hasattr(thing, "param_distributions")):
         raise SoberError("E113", f"This {type(thing).__name__} is not fitted yet. Call its fit first.")
     raise SoberError(

@@ -12,13 +12,20 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from .. import metrics
 from ..errors import Note, SoberError
 from ..tables import tool_columns as parts
-from ..tables.naming import plain
+from ..tables.naming import closest, plain
 from .judging import FoldScores, more_is_better
 from .searches import OVERLAP, read_search
 
-_SAY = "Name with metric= (on the command line --metric)"
+#: How R's tools keep out-of-fold predictions, by a column of theirs.
+_ADVICE = {
+    ".estimate": "control_grid(save_pred = TRUE) keeps them.", "resampling_id": "as.data.table(bmr) has them.",
+    "Resample": 'trainControl(savePredictions = "all") keeps them.',
+}  # fmt: skip
+#: Rows beyond this number are samples rather than folds, where no column numbers the folds.
+_MOST_UNNAMED_FOLDS = 50
 _NO_SCORES = (
     "A table of fold scores has one row per fold and one numeric column per configuration, or columns such as fold, "
     "model and score; got the columns {}."
@@ -30,8 +37,6 @@ _SUMMARY = re.compile(
     r"(fold|split|resample|rep(eat)?)[ _.]?\d+|mean|average|avg|median|sd|std|std_?(dev|err)|se",
     re.I,
 )
-#: Rows of a summary below the rows of the folds.
-_SUMMARY_ROW = r"(?i)\s*(mean|average|avg|median|sd|std|std[ _.]?(dev|err)|stdev|se|min|max|overall|total)\W*"
 #: Size of a bootstrap's test set over that of its training set, which other hold-outs hardly exceed.
 _HOLD_OUT_SHARE = 0.368 / 0.632
 
@@ -48,7 +53,7 @@ def read_frame(
         text = "Rows have names and columns have numbers, as if every row were a configuration. Pass frame.T."
         raise SoberError("E812", text)
     notes = list[Note]()
-    frame = parts.tidied(_without_summary_rows(frame, notes))
+    frame = parts.tidied(parts.without_summaries(frame, parts.FOLDS, notes))
     if any(map(parts.SPLIT.fullmatch, map(str, frame.columns))):
         return _cv_results(frame, metric, n_repeats)
     parts.check_no_means(frame)
@@ -62,7 +67,7 @@ def read_frame(
             "were repeated: n_repeats= (on the command line --repeats).",
         )
     if fold is None or not parts.measures(frame.columns):
-        table, repeats = _wide_scores(frame, repeat, n_repeats, columns)
+        table, repeats = _wide_scores(frame, repeat, n_repeats, columns, metric)
     else:
         frame, metric, score = _one_measure(frame, metric, notes)
         table, repeats = _long_scores(frame, score, columns)
@@ -71,46 +76,42 @@ def read_frame(
     except (TypeError, ValueError):
         scores = np.empty((0, 0))
     if scores.shape[1] < 2:
-        raise SoberError("E812", _NO_SCORES.format(columns))
+        raise SoberError("E812", _NO_SCORES.format(columns) if columns else "The table is empty.")
     sizes = repeats.value_counts()  # folds by repeat
     told = len(sizes) if sizes.max() > 1 else 1  # else repeats of one split
-    if sizes.nunique() > 1 or (told > 1 and n_repeats not in (None, told)):
+    # R's tools name repeats, if there are any.
+    by_tool = fold is not None and fold.name in ("id", "Resample") and fold.astype(str).str.match(r"Fold\d").all()
+    is_told = told > 1 or by_tool or resampling == "cv"
+    if sizes.nunique() > 1 or (is_told and n_repeats not in (None, told)):
         raise SoberError(
             "E108",
-            f"The table has {told} repeats, with {sizes.min()} to {sizes.max()} folds each. Repeats must have the "
-            "same number of folds, and `n_repeats` must be their number.",
+            f"The table has {told} repeat{'s' * (told > 1)}, with {sizes.min()} to {sizes.max()} folds each. Repeats "
+            "must have the same number of folds, and `n_repeats` (--repeats) must be their number.",
         )
     is_hold_out = told < len(sizes) or (fold is not None and fold.astype(str).str.match(parts.HOLD_OUT).all())
     is_hold_out = is_hold_out or resampling in ("bootstrap", "subsampling")
     notes += [Note("W203", OVERLAP)] if is_hold_out else []
     sign, name = direction("score" if metric is None else metric, greater_is_better)
+    tool = next((column for column in _ADVICE if column in frame), "")
+    is_told = is_told or is_hold_out or n_repeats is not None
     return FoldScores(
         {name: sign * scores}, names=[str(c) for c in table.columns],
-        n_repeats=told if n_repeats is None else n_repeats, test_share=_HOLD_OUT_SHARE if is_hold_out else None,
+        n_repeats=told if n_repeats is None else n_repeats, knows_repeats=is_told,
+        test_share=_HOLD_OUT_SHARE if is_hold_out else None, advice=_ADVICE.get(tool, FoldScores.advice),
         is_adaptive=len(set(frame.get(".iter", ()))) > 1, notes=tuple(notes),
     )  # fmt: skip
-
-
-def _without_summary_rows(frame: Any, notes: list[Note]) -> Any:
-    """Leave out rows that a spreadsheet or a tool wrote below the folds, such as their mean."""
-    fold = parts.first_named(frame, parts.FOLDS)
-    labels = frame.index.to_series() if fold is None else frame[fold]
-    is_summary = labels.astype(str).str.fullmatch(_SUMMARY_ROW).to_numpy(bool)
-    if not is_summary.any():
-        return frame
-    names = ", ".join(map(repr, labels[is_summary].unique()[:3]))
-    notes.append(Note("W204", f"Rows called {names} are no folds, and were left out."))
-    return frame[~is_summary]
 
 
 def direction(measure: str, greater_is_better: bool | None) -> tuple[int, str]:
     """Return the sign that makes more better, and the name of the signed score; ask where the name does not tell."""
     is_gain = more_is_better(measure) if greater_is_better is None else greater_is_better
-    if is_gain is None:
-        said = f"It is unknown whether a higher {measure!r} is better. Pass greater_is_better=True or False."
-        said += f" On the command line call it score, or {measure}_loss if lower is better."
+    if is_gain is None and not measure.endswith("_score"):
+        close = closest(measure, metrics.names())
+        said = f"Did you mean {close[0]!r}? " if close else ""
+        said += f"It is unknown whether a higher {measure!r} is better. Pass greater_is_better=True or False, or "
+        said += f"rename it in the table and in --metric: {measure}_score (higher is better) or {measure}_loss."
         raise SoberError("E113", said)
-    return (1, measure) if is_gain else (-1, f"neg_{measure}")
+    return (-1, f"neg_{measure}") if is_gain is False else (1, measure)
 
 
 def _one_measure(frame: Any, metric: str | None, notes: list[Note]) -> tuple[Any, Any, Any]:
@@ -124,16 +125,21 @@ def _one_measure(frame: Any, metric: str | None, notes: list[Note]) -> tuple[Any
     if measure == ".metric" or not set(known) <= {*VALID_METRICS["ball_tree"], *VALID_METRICS["brute"]}:
         metric = known[0] if metric is None and len(known) == 1 else metric
         if metric not in known:
-            raise SoberError("E113", f"{_SAY} the measure that selected; the table holds {', '.join(known)}.")
+            close = (closest(metric or "", known) or known)[0]
+            text = f"The table holds {', '.join(known)}. Which one selected the winner? Write --metric {close} (in "
+            raise SoberError("E113", f'{text}Python: metric="{close}").')
         return frame[frame[measure].astype(str) == metric].drop(columns=measure), metric, score
     if metric in found:
         return frame, metric, metric
     if metric is not None and score is None:
-        raise SoberError("E122", f"{_SAY} one of the columns {', '.join(found)}; got {metric!r}.")
+        close = (closest(metric, found) or found)[0]
+        text = f"No column holds {metric!r}; the measures are {', '.join(found)}. Write --metric {close} (in Python: "
+        raise SoberError("E122", f'{text}metric="{close}").')
     score = found[0] if score is None else score
     if metric is None and len(found) > 1:
-        text = f"The table holds {', '.join(found)}; {score} is taken as the one that selected."
-        notes.append(Note("W204", f"{text} {_SAY} another."))
+        other = next(name for name in found if name != score)
+        text = f"The table holds {', '.join(found)}; {score} is taken as the measure that selected. To take another, "
+        notes.append(Note("W206", f'{text}write --metric {other} (in Python: metric="{other}").'))
     return frame, metric or score, score
 
 
@@ -174,20 +180,22 @@ def _long_scores(frame: Any, score: Any, columns: str) -> tuple[Any, Any]:
     return table, table.index.get_level_values(0)
 
 
-def _wide_scores(frame: Any, repeat: Any, n_repeats: int | None, columns: str) -> tuple[Any, Any]:
+def _wide_scores(frame: Any, repeat: Any, n_repeats: int | None, columns: str, metric: str | None) -> tuple[Any, Any]:
     """Return the columns of the configurations, the folds of each repeat together, and the repeat of each row."""
     where = parts.named(frame, (*parts.FOLDS, *parts.REPEAT))
     if where and n_repeats is None and frame.duplicated(where).any():
-        raise SoberError(
-            "E812",
-            f"Rows have the same {' and '.join(map(str, where))}, so this is not a table with one row per fold; got "
-            f"the columns {columns}. Pass how often folds were repeated (n_repeats=); out-of-fold predictions go to "
-            "sobercv.bbc(y, predictions).",
-        )
+        text = f" Rows have the same {' and '.join(map(str, where))}. Pass how often folds were repeated (n_repeats=); "
+        raise SoberError("E812", f"{_NO_SCORES.format(columns)}{text}predictions go to sobercv.bbc(y, predictions).")
     table, others = frame.drop(columns=where), {*parts.TRUTH, *parts.SAMPLE, *parts.SUBJECT, *parts.CONFIGURATION}
     for column in table.columns:
         if plain(column) in others or parts.measures([column]) or _SUMMARY.fullmatch(str(column)):
             raise SoberError("E812", _NO_SCORES.format(columns) + _NO_CONFIGURATION.format(column))
+    if not where and n_repeats is None and len(frame) > _MOST_UNNAMED_FOLDS:
+        raise SoberError(
+            "E812",
+            f"{len(frame)} rows were read as {len(frame)} folds. If they are samples, pass the truth: sobercv.bbc(y, "
+            f'table, "{metric or "roc_auc"}"); if they are folds, n_repeats=, or a column fold that numbers them.',
+        )
     repeat = frame.index.to_series().map(lambda _: "") if repeat is None else repeat
     if repeat.duplicated().any():  # else repeats of one split
         repeat = repeat.sort_values(kind="stable")

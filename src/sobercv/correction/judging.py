@@ -24,17 +24,21 @@ from ..inference.notes import adaptive, are_shares
 from ..inference.selection import best
 from ..inference.tables import FoldMeans
 from ..inference.units import Units
+from ..tables.naming import closest
 from ..tables.tool_columns import GAIN, LOSS
 from ..targets import classes_of, guess_task, obvious_positive
 
 #: Below this number of folds a note says what that costs.
 FEW_FOLDS = 5
+#: More splits than this may be folds of several repeats.
+MOST_USUAL_FOLDS = 10
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 #: Measures of R's tools that scikit-learn does not have, or calls otherwise.
 RANGES = {
     "kappa": (-1.0, 1.0), "mcc": (-1.0, 1.0), "roc": (0.0, 1.0), "auc": (0.0, 1.0), "pr_auc": (0.0, 1.0),
     "acc": (0.0, 1.0), "sens": (0.0, 1.0), "spec": (0.0, 1.0), "bal_accuracy": (0.0, 1.0), "rsquared": (0.0, 1.0),
-    "rsq": (0.0, 1.0), "f_meas": (0.0, 1.0), "neg_mmce": (-1.0, 0.0), "neg_ce": (-1.0, 0.0),
+    "rsq": (0.0, 1.0), "f_meas": (0.0, 1.0), "neg_mmce": (-1.0, 0.0), "neg_ce": (-1.0, 0.0), "kap": (-1.0, 1.0),
+    "cindex": (0.0, 1.0), "roc_aunp": (0.0, 1.0), "roc_aunu": (0.0, 1.0), "roc_auc_survival": (0.0, 1.0),
 }  # fmt: skip
 #: So many rows, all predicted correctly, are more likely training rows than a perfect model.
 LEAST_PERFECT = 30
@@ -69,6 +73,8 @@ class FoldScores(FinishedSearch):
     winner: int | None = None  # position of what the tool selected; None for the highest mean
     #: Scores of the folds present in a resample, by metric [F, C], -> position of the winner.
     rule: Callable[[Mapping[str, Array]], int] | None = None
+    knows_repeats: bool = True  # whether something told `n_repeats`
+    advice: str = "BBCSearchCV keeps them."  # how the tool keeps out-of-fold predictions
 
     @property
     def first(self) -> Array:
@@ -107,7 +113,7 @@ def judge(
     scores = {name: table[:, kept] for name, table in found.scores.items()}
     means = {name: table.mean(axis=0) for name, table in scores.items()}
     repeats = {name: [FoldMeans(one) for one in np.split(table, found.n_repeats)] for name, table in scores.items()}
-    ranges = {name: _range(name, table, found.ranges.get(name)) for name, table in scores.items()}
+    ranges = {name: range_of(name, table, found.ranges.get(name)) for name, table in scores.items()}
     first = next(iter(scores))
     if ranges[first] is None:
         low, high = scores[first].min(), scores[first].max()
@@ -155,9 +161,10 @@ def judge(
             means[name], spread, winner, made.value, own, ranges[name] or ANY, k, float(k), clustered=True, folds=True,
             trained=1.0 - 1.0 / k, draws=np.asarray(made.draws),
         )  # fmt: skip
+        close = closest(name, metrics.names()) or ["accuracy"]
         unknown = (
             f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If the "
-            'scores cannot exceed 1, name the metric: correct(..., "accuracy").'
+            f'scores cannot exceed 1, name the metric: correct(..., "{close[0]}").'
         )
         is_share = ranges[name] == ANY and are_shares(table)
         corrected = replace(
@@ -173,11 +180,16 @@ def judge(
 def _notes(found: FoldScores, n_kept: int, k: int) -> tuple[Note, ...]:
     """Say what limits an estimate from scores on `k` folds of the `n_kept` configurations that have all of them."""
     n_tried = found.first.shape[1]
+    usual = next((n for n in range(MOST_USUAL_FOLDS, 1, -1) if k % n == 0), k)  # folds of one repeat
+    is_unknown = not found.knows_repeats and k > MOST_USUAL_FOLDS and usual < k
+    were = "was" if n_tried - n_kept == 1 else "were"
     said = [
+        (is_unknown, "W203", f"It is unknown whether these {k} splits are folds of several repeats. If so, the "
+         f"interval is too narrow: pass n_repeats={k // usual} (on the command line --repeats {k // usual})."),
         (True, "W211", f"Only the scores of {k} folds are known, so folds were resampled (BBC-F). Out-of-fold "
-         "predictions give a narrower interval: BBCSearchCV keeps them."),
-        (n_kept < n_tried, "W204", f"{n_tried - n_kept} of {n_tried} configurations failed on some fold and were left "
-         "out."),
+         f"predictions give a narrower interval: {found.advice}"),
+        (n_kept < n_tried, "W204", f"{n_tried - n_kept} of {n_tried} configurations failed on some fold and {were} "
+         "left out."),
         (k < FEW_FOLDS, "W205", f"With {k} folds the interval is wide: {k} numbers say little about how scores vary."),
         (n_kept == 1, "W202", "There is only one configuration, so nothing was selected or needs correction."),
     ]  # fmt: skip
@@ -214,9 +226,9 @@ def more_is_better(measure: str) -> bool | None:
         return None
 
 
-def _range(name: str, scores: Array, told: tuple[float, float] | None) -> tuple[float, float] | None:
+def range_of(name: str, scores: Array, told: tuple[float, float] | None) -> tuple[float, float] | None:
     """Smallest and largest possible score, as told or by this name; infinite if unknown; None if scores exceed it."""
-    plain = name.lower().replace("classif.", "").replace("regr.", "")
+    plain = re.sub(r"(classif|regr|surv)\.", "", name.lower())
     try:
         low, high = told or (RANGES[plain] if plain in RANGES else metrics.get(plain).range)
     except SoberError:  # a study may minimise what is negative

@@ -16,6 +16,7 @@ from ..containers import Array
 from ..errors import Note, SoberError
 from ..tables import Settings
 from ..tables import tool_columns as parts
+from ..tables.facts import numbers_rows
 from ..tables.naming import listed, plain, some
 from ..tables.roles import assign
 from ..targets import guess_task
@@ -54,7 +55,10 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     cross-validation.
     """
     parts.one_resampling(frame)
-    tool, sample = parts.tool_of(frame.columns), frame[sample_of(frame, roles)]
+    tool, notes = parts.tool_of(frame.columns), list[Note]()
+    if tool.name:
+        frame = parts.without_summaries(frame, tool.fold, notes)
+    sample = frame[sample_of(frame, roles)]
     own = {sample.name, *tool.marks}
     table = frame.drop(columns=[c for c in roles.ignore if c in frame and c not in own])
     fold, repeat = parts.places(table, tool.fold)
@@ -67,7 +71,9 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     keep = ~model.isin(list(roles.ignore)) & truth.notna()
     if not keep.any():
         raise SoberError("E812", "No predictions remain: the truth is missing everywhere, or all were ignored.")
-    table, sample, model, truth = table[keep], sample[keep], model[keep], _without_points(truth[keep])
+    table, sample, model, truth = table[keep], sample[keep], model[keep], truth[keep]
+    if truth.dtype.kind == "f" and guess_task(truth).task == "classification":
+        truth = truth.astype(np.int64)  # labels 0 and 1 became 0.0 and 1.0, because some rows had none
     fold, repeat, group = (None if column is None else column[keep] for column in (fold, repeat, group))
     if tool.name in ("tidymodels", "caret") and fold is not None and repeat is None:
         # Where rows are predicted again in other folds, these are hold-outs of their own, such as bootstraps.
@@ -85,6 +91,7 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
         groups=None if group is None else group.iloc[grid.firsts].to_numpy(object).astype(str),
         folds=None if fold is None else grid.shared(fold, "fold", by_repeat=True),
         is_adaptive=model.name == "batch_nr" or len(set(table.get(".iter", ()))) > 1, n_repeats=grid.shape[2],
+        notes=tuple(notes),
     )  # fmt: skip
 
 
@@ -118,12 +125,6 @@ def _model(table: Any, sample: Any, truth: Any, tool: parts.Tool) -> Any:
     return parts.complete(table[column]).astype(str)
 
 
-def _without_points(truth: Any) -> Any:
-    """Return labels 0 and 1 that became 0.0 and 1.0, because some rows had none, as whole numbers again."""
-    is_label = truth.dtype.kind == "f" and guess_task(truth).task == "classification"
-    return truth.astype(np.int64) if is_label else truth
-
-
 @dataclass(frozen=True, eq=False)
 class _Grid:
     """The place of every row of a long table in arrays by sample, configuration and repeat."""
@@ -136,7 +137,7 @@ class _Grid:
     @classmethod
     def of(cls, sample: Any, model: Any, repeat: Any) -> _Grid:
         """Place the rows; refuse those that are predicted twice in one repeat."""
-        (rows, samples), (columns, models) = _codes(sample), _codes(model)
+        (rows, samples), (columns, models) = _codes(sample), model.factorize()  # in the order of the table
         repeats, values = (np.zeros_like(rows), [0]) if repeat is None else _codes(repeat)
         place, shape = (rows, columns, repeats), (len(samples), len(models), len(values))
         times = np.zeros(shape, int)
@@ -151,7 +152,7 @@ class _Grid:
                 f"{most} times, so these are not out-of-fold predictions of one cross-validation. Keep the columns "
                 "that identify configurations and repeats, and save the hold-out predictions only.",
             )
-        return cls(place, shape, models, times == 0)
+        return cls(place, shape, list(models), times == 0)
 
     @property
     def firsts(self) -> Array:
@@ -246,6 +247,9 @@ def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
         text = "Some columns hold labels and others numbers. Pass one kind; --ignore leaves some out."
         raise SoberError("E812", text)
     _check_no_classes(names, labels, data.X)
+    if numbers := [c for c in names if numbers_rows(data.X[c].dropna()) or numbers_rows(data.X[c].dropna()[::-1])]:
+        text = f"Column {some(numbers[:1])} numbers the rows and predicts nothing. Write --ignore {numbers[0][:40]}."
+        raise SoberError("E812", text)
     notes, (fold, repeat) = data.notes, parts.places(data.X, parts.FOLD)
     if repeat is not None and repeat.nunique() > 1:
         raise SoberError(
@@ -308,10 +312,8 @@ def _column(column: Any, labels: Collection[str]) -> Any:
     strange = next((v for v in column.dropna().astype(str) if v not in labels), None)
     if strange is None:
         return np.ma.masked_array(column.astype(object).fillna(min(labels)).to_numpy(), gaps)
-    what = "seems to name configurations, but no column tells the samples apart."
-    if plain(name) not in parts.CONFIGURATION:
-        what = (
-            f"holds {strange[:30]!r}, which is neither a number nor one of the classes. Leave it out with --ignore "
-            f"{name[:40]}; or, if this is a long table, rename its columns."
-        )
+    what = f"holds {strange[:30]!r}, which is neither a number nor one of the classes. Leave it out with --ignore "
+    what += f"{name[:40]}; or, if this is a long table, rename its columns."
+    if plain(name) in parts.CONFIGURATION:
+        what = "seems to name configurations, but no column tells the samples apart."
     raise SoberError("E812", f"Column {name[:40]!r} {what} {WANTED}")

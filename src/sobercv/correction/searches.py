@@ -12,12 +12,13 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import spearmanr
 from sklearn.base import is_classifier, is_regressor
 
 from .. import metrics
@@ -27,11 +28,16 @@ from ..inference import Estimate
 from ..inference.estimate import shown
 from ..metrics import Metric
 from ..tables.tool_columns import SPLIT
-from .judging import FoldScores, ToolPredictions, more_is_better
+from .judging import FoldScores, ToolPredictions, more_is_better, range_of
 
 OVERLAP = "Test sets overlap, so the splits are not independent: the interval is widened for it."
 #: How far the mean of fold scores may lie from the value of the trial.
 CLOSE = 1e-6
+#: Fewer digits of a rounded value may agree by chance.
+LEAST_DIGITS = 3
+#: Rank correlation of reports and steps from which on they are a learning curve. Running means over so many folds, or
+#: more, reach it in 6 % of simulated studies, learning curves nearly always.
+LEAST_CURVE, LEAST_RISE = 5, 0.9
 #: A model's own predictions of rows that it was not trained on, of all folds or of one hold-out, as mljar keeps them.
 FILES = ("predictions_out_of_folds.csv", "predictions_validation.csv")
 ENSEMBLE = "predictions_ensemble.csv"
@@ -42,17 +48,20 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
     """Read the fold scores of a fitted search; `metric` selects (default: `refit`), `n_repeats` is by the splitter."""
     results, cv, refit = search.cv_results_, getattr(search, "cv", None), getattr(search, "refit", True)
     keys = [match for match in map(SPLIT.fullmatch, results) if match]
-    if not keys:
+    if "params" not in results and "n_features" in results:  # RFECV
+        results = {**results, "params": [{"n_features": int(n)} for n in results["n_features"]]}
+    if not keys or "params" not in results:
         raise SoberError(
             "E812",
-            f"This {type(search).__name__} keeps no scores by fold: its cv_results_ has no split0_test_score. Pass the "
-            "fold scores as a table with one row per fold and one column per configuration.",
+            f"This {type(search).__name__} keeps no scores by fold: its cv_results_ lacks split0_test_score or params. "
+            "Pass the fold scores as a table with one row per fold and one column per configuration.",
         )
     n_splits, names = 1 + max(int(match[1]) for match in keys), list(dict.fromkeys(match[2] for match in keys))
     columns = {name: [f"split{k}_test_{name}" for k in range(n_splits)] for name in names}
     if lost := [key for each in columns.values() for key in each if key not in results]:
         raise SoberError("E812", f"There is no {lost[0]}, so a fold is missing. Pass all of cv_results_.")
-    known = {name: found for name in names if (found := _metric_of(search, name))}
+    notes = list[Note]()
+    known = {name: found for name in names if (found := _metric_of(search, name, notes))}
     measures = [found.name for found in known.values()]
     titles = {found.name: name for name, found in known.items() if measures.count(found.name) == 1}
     titles |= {title(search, name): name for name in names}
@@ -62,8 +71,10 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
         is_named = isinstance(first, str)
         given = f"got {first!r}" if is_named else "the search has several and no refit"
         text = f"`metric` must name the metric that selects, one of {', '.join(names)}; {given}."
+        if len(names) == 1:
+            text = f"This search was scored by {title(search, names[0])} only; leave the metric out."
         raise SoberError("E122" if is_named else "E113", text)
-    notes, rows = list[Note](), np.arange(len(results["params"]))
+    rows = np.arange(len(results["params"]))
     if "iter" in results:
         iteration = np.asarray(results["iter"])
         rows = np.flatnonzero(iteration == iteration.max())
@@ -78,6 +89,7 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
     best = getattr(search, "best_index_", None) if is_own else None
     repeats = getattr(cv, "n_repeats", 1)  # as the splitter says
     is_count = isinstance(repeats, (int, np.integer)) and repeats > 0 and n_splits % repeats == 0
+    tells = cv is None or isinstance(cv, (int, np.integer, list, tuple)) or hasattr(cv, "split")  # unlike a generator
     test_share, dependence = _dependence(cv, n_repeats)
     notes += [Note("W203", dependence)] if dependence else []
     scores = {
@@ -91,22 +103,23 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
         winner=int(np.flatnonzero(rows == best)[0]) if best is not None and best in rows else None,
         rule=_rule(refit, names, results, rows) if callable(refit) and is_own else None,
         is_adaptive=hasattr(search, "optimizer_results_"),  # BayesSearchCV proposes by earlier scores
-        notes=tuple(notes),
+        knows_repeats=n_repeats is not None or (tells and hasattr(search, "cv")), notes=tuple(notes),
     )  # fmt: skip
 
 
-def _metric_of(search: Any, name: str) -> Metric | None:
-    """Return the metric that the scorer of this name is; None where that is not known."""
+def _metric_of(search: Any, name: str, notes: list[Note]) -> Metric | None:
+    """Return the metric that the scorer of this name is, noting a loss as a gain; None where that is not known."""
     found = getattr(search, "scorer_", None) or getattr(search, "scoring", None)
     scorer = found.get(name) if isinstance(found, Mapping) else found if name == "score" else None
     if scorer is None or not (isinstance(scorer, str) or hasattr(scorer, "_score_func")):
         return None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SoberWarning)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", SoberWarning)
             metric = metrics.get(scorer)
     except SoberError:
         return None
+    notes += [Note(w.message.code, w.message.message) for w in caught if isinstance(w.message, SoberWarning)]
     return metric if np.isfinite(metric.range).any() else None
 
 
@@ -175,7 +188,9 @@ def is_study(thing: Any) -> bool:
     return hasattr(thing, "trials") and hasattr(thing, "best_trials")
 
 
-def read_study(study: Any, metric: str | None = None, n_repeats: int | None = None) -> FoldScores:
+def read_study(
+    study: Any, metric: str | None = None, n_repeats: int | None = None, greater_is_better: bool | None = None
+) -> FoldScores:
     """Read the fold scores of the complete trials; `metric` is a name for the score (default: "value")."""
     if len(study.directions) > 1:
         raise SoberError("E114", "The study has several objectives, so no single trial was selected. Pass fold scores.")
@@ -190,23 +205,38 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
         number = study.best_trial.number
         raise SoberError("E111", f"The best trial of the study, {number}, keeps no scores by fold. Run it again.")
     sign, name = (1.0 if study.direction.name == "MAXIMIZE" else -1.0), metric or "value"
-    if sign < 0 and more_is_better(name) and not name.startswith("neg_"):
+    is_gain = more_is_better(name) if greater_is_better is None else greater_is_better
+    if is_gain is not None and is_gain != (sign > 0) and not name.startswith("neg_"):
+        does, better = ("maximises", "lower") if sign > 0 else ("minimises", "higher")
         raise SoberError(
             "E122",
-            f"The study minimises, so its values are no {name}, of which more is better. Leave the name out, or give "
-            'that of the loss: correct(study, "error").',
+            f"The study {does}, so its values cannot be {metric or 'a score'}, where {better} is better. Name what the "
+            "objective returned, or leave the name out; if the direction is wrong, run the study again.",
         )
     name = name if sign > 0 or name.startswith("neg_") else f"neg_{name}"
     names = [f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial in trials]
-    n_repeats = 1 if n_repeats is None else n_repeats
-    apart = [_reports(trial)[1:] for trial in trials]
-    if all(reports and np.array_equal(reports[0], one) for reports, one in zip(apart, folds, strict=True)):
+    apart, scores = [_reports(trial) for trial in trials], sign * np.array(folds).T
+    if all(reports and np.array_equal(reports[1], one) for reports, one in zip(apart, folds, strict=True)):
+        reported = sign * np.array([reports[0] for reports in apart])
+        rise = spearmanr(reported.mean(axis=0), range(len(scores))).statistic
+        is_curve = len(scores) >= LEAST_CURVE and rise >= LEAST_RISE and np.max(scores) > np.max(reported)
+        if is_curve or range_of(name, scores, None) is None:
+            low, high = sorted([sign * np.min(scores), sign * np.max(scores)])
+            raise SoberError(
+                "E812",
+                "The reports of the trials do not look like scores of folds: read as running means they would reach "
+                f"from {low:.4g} to {high:.4g}. They look like a learning curve of one hold-out; run the trials again "
+                "with sobercv.optuna.replay.",
+            )
         text = (
             f"The reports of the trials were read as running means over {len(folds[0])} folds. If they are epochs of "
             "one hold-out, there are no fold scores, and nothing here can be corrected."
         )
         about["notes"] = (*about["notes"], Note("W206", text))
-    return FoldScores({name: sign * np.array(folds).T}, names=names, n_repeats=n_repeats, **about)
+    return FoldScores(
+        {name: scores}, names=names, n_repeats=1 if n_repeats is None else n_repeats,
+        knows_repeats=n_repeats is not None, advice='trial.set_user_attr("oof", ...) keeps them.', **about,
+    )  # fmt: skip
 
 
 def read_study_predictions(
@@ -232,11 +262,17 @@ def _kept(
     complete = [trial for trial in study.trials if trial.state.name == "COMPLETE"]
     kept = [(trial, value) for trial in complete if (value := of(trial)) is not None]
     if not kept:
+        own = ((trial, name, folds) for trial in complete for name, folds in _lists_of(trial) if name)
+        trial, name, folds = next(own, (None, "", ()))
+        if of is fold_scores_of and trial is not None:
+            text = f'Trial {trial.number} keeps {len(folds)} numbers in "{name}", whose mean is {np.mean(folds):.4g}, '
+            text += f"but its value is {trial.value:.4g}. Return the mean of the stored scores, or run the trials "
+            raise SoberError(code, f"{text}again with their folds: sobercv.optuna.replay(study, make, X, y).")
         raise SoberError(code, f"None of the {len(complete)} complete trials {advice}")
     left_out = len(study.trials) - len(kept)
     text = (
-        f"{left_out} of {len(study.trials)} trials were pruned, failed or keep no {what}, and took no part in the "
-        "correction; it may be slightly too small."
+        f"{left_out} of {len(study.trials)} trials (pruned, failed or without {what}) took no part in the correction; "
+        "it may be slightly too small."
     )
     trials, values = map(list, zip(*kept, strict=True))
     notes = (Note("W204", text),) if left_out else ()
@@ -263,17 +299,27 @@ def with_study_winner(study: Any, found: ToolPredictions, estimates: dict[str, E
 
 def fold_scores_of(trial: Any) -> Array | None:
     """Return the scores of one trial by fold, or None if it keeps none whose mean is its value."""
-    kept = trial.user_attrs
-    splits = sorted((int(match[1]), kept[name]) for name in kept if (match := SPLIT.fullmatch(name)))
-    candidates = [[value for _, value in splits], *kept.values()]
-    for candidate in [*candidates, *_reports(trial)]:
-        try:
-            folds = np.asarray(candidate, dtype=np.float64)
-        except (TypeError, ValueError):
-            continue
-        if folds.ndim == 1 and len(folds) > 1 and abs(folds.mean() - trial.value) <= CLOSE * (1 + abs(trial.value)):
+    value = trial.value
+    for _, folds in _lists_of(trial):
+        mean = float(folds.mean())
+        is_rounded = any(round(mean, digits) == value for digits in range(LEAST_DIGITS, 7))
+        if is_rounded or abs(mean - value) <= CLOSE * (1 + abs(value)):
             return folds
     return None
+
+
+def _lists_of(trial: Any) -> Iterator[tuple[str, Array]]:
+    """Yield the numbers that a trial keeps, each list under its name; its reports have none."""
+    kept = trial.user_attrs
+    splits = sorted((int(match[1]), kept[name]) for name in kept if (match := SPLIT.fullmatch(name)))
+    lists = [("", [value for _, value in splits]), *kept.items(), *(("", folds) for folds in _reports(trial))]
+    for name, values in lists:
+        try:
+            folds = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            continue
+        if folds.ndim == 1 and len(folds) > 1:
+            yield name, folds
 
 
 def _reports(trial: Any) -> list[Array]:

@@ -37,6 +37,8 @@ _BLOCK = 1_000_000
 #: Numbers as Python writes them, and no codes: neither zeros in front nor more digits than a number holds.
 _PLAIN = r"^[+-]?(?:(?:0|[1-9][0-9]{0,17})(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]*([eE][+-]?[0-9]+)?")
+#: Blank rows above a table in a sheet that is not taken for an empty one.
+MOST_BLANK = 20
 EMPTY = "is empty. Pass a table with a header and at least one row."
 
 
@@ -256,7 +258,7 @@ def _workbook(raw: bytes, name: str, sheet: str | None, has_header: bool) -> Cel
             raise SoberError("E801", f"{name} grows beyond {most} MiB when unpacked. Save the table as CSV.")
     as_they_are: dict[str, Any] = {"header": None, "dtype": object, "keep_default_na": False, "na_values": [""]}
     with pd.ExcelFile(io.BytesIO(raw), engine="openpyxl") as book:
-        starts = pd.read_excel(book, sheet_name=None, nrows=2, **as_they_are)
+        starts = pd.read_excel(book, sheet_name=None, nrows=MOST_BLANK + 1, **as_they_are)
         filled = [str(s) for s, rows in starts.items() if len(rows)]
         if not filled:
             raise SoberError("E801", f"{name} {EMPTY}")
@@ -269,9 +271,6 @@ def _workbook(raw: bytes, name: str, sheet: str | None, has_header: bool) -> Cel
             raise SoberError("E808", f"{name} has {said}. The sheets are {sheets}. Write --sheet NAME.")
         cells = pd.read_excel(book, sheet_name=found[0], **as_they_are)
     first = ["" if pd.isna(cell) else str(cell) for cell in cells.iloc[0].tolist()]
-    if has_header and sum(not cell.strip() for cell in first) * 2 > len(first):
-        text = f"The first row of sheet {found[0][:40]!r} names fewer than half of the columns. Put the names of the "
-        raise SoberError("E801", f"{text}columns into the first row, and nothing above them.")
     names, twice = unique_names(first, has_header)
     rows = cells.iloc[int(has_header) :].set_axis(names, axis=1)
     nameless = [n for n in names if n.startswith("Unnamed: ") and rows[n].isna().all()]
@@ -287,17 +286,13 @@ def _columnar(raw: bytes, kind: str) -> Cells:
     else:
         open_arrow = pa.ipc.open_file if raw.startswith(b"ARROW1") else pa.ipc.open_stream
         frame = open_arrow(io.BytesIO(raw)).read_all().to_pandas()
-    notes: tuple[Note, ...] = ()
     only_counts = frame.index.names == [None] and frame.index.dtype.kind in "iuf"
-    if only_counts and not isinstance(frame.index, pd.RangeIndex):
-        text = "The row labels of the file are unnamed numbers and were left out. Give them a name to keep them."
-        notes = (Note("W801", text),)
     frame = frame.reset_index(drop=only_counts)
     names, twice = unique_names([str(c) for c in frame.columns])
-    return _typed(frame.set_axis(names, axis=1), {}, twice, notes)
+    return _typed(frame.set_axis(names, axis=1), {}, twice)
 
 
-def _typed(frame: Any, first_row: Mapping[str, str], named_twice: Sequence[str], notes: tuple[Note, ...] = ()) -> Cells:
+def _typed(frame: Any, first_row: Mapping[str, str], named_twice: Sequence[str]) -> Cells:
     """Return the columns of a frame as Arrow arrays of the types that `Cells` has; refuse what no model can use."""
     columns, kinds, types = dict[str, Any](), dict[str, str](), pa.types
     for name, values in frame.items():
@@ -326,4 +321,4 @@ def _typed(frame: Any, first_row: Mapping[str, str], named_twice: Sequence[str],
         else:
             text = f"Column {name[:60]!r} holds values of type {kind}. "
             raise SoberError("E801", f"{text}Use numbers, text, dates or booleans, one per row.")
-    return Cells(columns, len(frame), kinds, first_row, named_twice, notes=notes)
+    return Cells(columns, len(frame), kinds, first_row, named_twice)

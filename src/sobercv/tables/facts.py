@@ -131,12 +131,18 @@ def is_identifier(column: Any, name: str) -> bool:
         return False
     if column.dtype.kind not in "iuf":
         return not are_dates(column)
-    if not (np.isfinite(known) & (known % 1 == 0)).all():
+    if not (known % 1 == 0).all():
         return False
-    steps = np.diff(known.to_numpy())
+    return numbers_rows(known) or _NAMED.search(name) is not None
+
+
+def numbers_rows(column: Any) -> bool:
+    """Whether a column holds whole numbers that grow row by row."""
+    if column.dtype.kind not in "iuf" or len(column) < LEAST_ROWS or not (column % 1 == 0).all():
+        return False
+    steps = np.diff(column.to_numpy())
     # A running order may have holes: measurements do not grow row by row.
-    grows = bool((steps == 1).all() or (len(known) >= 2 * LEAST_ROWS and (steps > 0).all()))
-    return grows or _NAMED.search(name) is not None
+    return bool((steps == 1).all() or (len(column) >= 2 * LEAST_ROWS and (steps > 0).all()))
 
 
 def repeats_subjects(column: Any, name: str) -> bool:

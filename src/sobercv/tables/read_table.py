@@ -91,6 +91,10 @@ def read(source: str | Path, settings: Settings | None = None, *, schema: Schema
         schema, inferred = Schema.infer(cells, settings)
         frame, lost = schema.apply(cells)
         notes = (*notes, *inferred, *lost)
+        nameless = [c for c, cell in cells.first_row.items() if not cell.strip() and frame[c].notna().any()]
+        if has_header and 2 * len(nameless) > len(cells.first_row):
+            text = f"The first row of {name} names fewer than half of the columns. Put the names of the columns into "
+            raise SoberError("E801", f"{text}the first row, and nothing above them.")
         if settings.header is None and _first_row_is_data(cells, frame, schema.columns):
             first = [cell.strip()[:15] for cell in cells.first_row.values()]
             row = ", ".join(first[:4]) + (", ..." if len(first) > 4 else "")

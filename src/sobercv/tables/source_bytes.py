@@ -32,7 +32,8 @@ def check_source(source: str | Path | None) -> None:
         if not stat.S_ISDIR(path.stat().st_mode):
             return
     except (FileNotFoundError, NotADirectoryError):
-        others = {p.stem: str(p) for p in sorted(path.parent.glob("*")) if p.is_file()}
+        files = sorted(path.parent.glob("*"), key=lambda p: (p.suffix.lower() == path.suffix.lower(), p))
+        others = {p.stem: str(p) for p in files if p.is_file()}  # of files with one stem, the one with this suffix
         close = closest(path.stem, others)  # all tables of a folder end alike
         hint = f"Did you mean {others[close[0]]!r}?" if close else "Check the path."
         raise SoberError("E801", f"There is no file {str(path)!r}. {hint}") from None

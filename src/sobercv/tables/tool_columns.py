@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from ..errors import SoberError
+from ..errors import Note, SoberError
 from .naming import plain
 
 #: Columns that number samples, tell patients apart, or say where a row was in the cross-validation; never predictions
@@ -48,20 +48,25 @@ PREDICTIONS = {"pred", "obs", "truth", "response", "prediction", "rowindex", "ro
 SPLIT = re.compile(r"split(\d+)_test_(.+)")
 #: Measures of which less is better, and more.
 LOSS = re.compile(
-    r"(classif\.|regr\.|mean_)?(rmse|mae|mse|mape|smape|mase|medae|sse|mn_log_loss|log_?loss|[bm]?brier(_class|_score)?|"
-    r"ce|mmce|err(or)?|loss|.*_(error|loss))",
+    r"(classif\.|regr\.|surv\.|mean_)?(rmse|mae|mse|mape|smape|mase|medae|sse|mn_log_loss|log_?loss|"
+    r"[bm]?brier(_class|_score|_survival|_survival_integrated)?|ce|mmce|err(or)?|loss|.*_(error|loss))|"
+    r"classif\.(fnr|fpr|fdr|fomr|fn|fp|costs)|regr\.(maxae|medse|msle|rae|rmsle|rrse|rse|sae|pinball)|"
+    r"surv\.(graf|rcll|nloglik|schmid)|classification_cost",
     re.I,
 )
 GAIN = re.compile(
-    r"(classif\.|regr\.|mean_)?(acc(uracy)?|kappa|roc|(roc_?|pr_?)?auc|sens(itivity)?|spec(ificity)?|f_?(meas|1|beta).*|"
-    r"mcc|bacc|bal(anced)?_accuracy|r(squared|sq|2)|ccc|(test_)?score|precision|recall|ppv|npv|(pos|neg)_pred_value|"
-    r"detection_rate|j_index|c_?index|concordance.*|average_precision|neg_.+)",
+    r"(classif\.|regr\.|surv\.|mean_)?(acc(uracy)?|kap(pa)?|roc|(roc_?|pr_?)?auc|roc_aun[pu]|roc_auc_survival|"
+    r"sens(itivity)?|spec(ificity)?|f_?(meas|1|beta).*|mcc|bacc|bal(anced)?_accuracy|r(squared|sq|2)|rsq_trad|ccc|"
+    r"(test_)?score|precision|recall|ppv|npv|(pos|neg)_pred_value|detection_rate|j_index|c_?index|concordance.*|"
+    r"gain_capture|average_precision|neg_.+)|classif\.(tpr|tnr|tp|tn|mauc_.+|dor)|regr\.(ktau|srho)",
     re.I,
 )
 #: A column of probabilities of one class, and the class.
 CHANCE = re.compile(r"(?i)\.?(?:y_?)?(?:prob|proba|probability|p|pred|score)[_. ](.+)")
 #: Bootstraps and random hold-outs of caret and rsample, whose test sets overlap.
 HOLD_OUT = r"(?i)(bootstrap|resample)\d+$"
+#: Rows of a summary below the rows of the folds; rsample's "Apparent" predicts the rows of training.
+SUMMARY_ROW = r"(?i)\s*(mean|average|avg|median|sd|std|std[ _.]?(dev|err)|stdev|se|min|max|overall|total|apparent)\W*"
 #: More rows than this, numbered as folds, may be samples that were left out one by one.
 MOST_FOLDS = 20
 
@@ -107,7 +112,9 @@ def first_named(frame: Any, words: Collection[str], leave_out: Collection[Any] =
 
 def measures(columns: Iterable[Any]) -> list[str]:
     """Return the columns that hold a measure by their names."""
-    return [c for c in map(str, columns) if LOSS.fullmatch(c) or GAIN.fullmatch(c) or plain(c) in SCORE]
+    names = list(map(str, columns))
+    own = {"F"} if "Recall" in names else set()  # caret's F beside Precision and Recall
+    return [c for c in names if c in own or LOSS.fullmatch(c) or GAIN.fullmatch(c) or plain(c) in SCORE]
 
 
 def holds_fold_scores(columns: Iterable[Any]) -> bool:
@@ -138,9 +145,9 @@ def holds_wide_scores(frame: Any) -> bool:
 
 
 def could_be_scores(table: Any) -> bool:
-    """Whether all columns hold fractions, unlike labels and numbers of samples, and none is called a truth."""
-    numbers = all(column.dtype.kind == "f" and (column.dropna() % 1 != 0).any() for _, column in table.items())
-    return numbers and table.shape[1] >= 2 and not named(table, (*TRUTH, *PREDICTIONS))
+    """Whether columns hold fractions, unlike labels and numbers of samples, and none is called a truth."""
+    numbers = all(column.dtype.kind == "f" for _, column in table.items()) and (table % 1 > 0).any(axis=None)
+    return bool(numbers) and table.shape[1] >= 2 and not named(table, (*TRUTH, *PREDICTIONS))
 
 
 def correctable(frame: Any) -> str:
@@ -173,6 +180,18 @@ def tidied(frame: Any) -> Any:
         parts = frame.pop("model").str.rsplit("~", n=1)
         frame = frame.assign(model=parts.str[0], metric=parts.str[1])
     return frame
+
+
+def without_summaries(frame: Any, words: Collection[str], notes: list[Note]) -> Any:
+    """Leave out rows that are no folds: what a spreadsheet or a tool wrote below them, and predictions of training."""
+    fold = first_named(frame, words)
+    labels = frame.index.to_series() if fold is None else frame[fold]
+    is_summary = labels.astype(str).str.fullmatch(SUMMARY_ROW).to_numpy(bool)
+    if not is_summary.any():
+        return frame
+    names = ", ".join(map(repr, labels[is_summary].unique()[:3]))
+    notes.append(Note("W204", f"Rows called {names} are not folds, and were left out."))
+    return frame[~is_summary]
 
 
 def places(frame: Any, words: Collection[str]) -> tuple[Any, Any]:
