@@ -117,6 +117,14 @@ def test_a_planted_leak_among_300_columns_is_named(auc, seed):
     assert "the next best column: 0." in found.text
 
 
+def test_an_ignored_leak_is_said_and_what_is_left():
+    frame = planted(0.97)
+    (found,) = [note for note in notes(frame, ignore=("leak", "x3")) if "gnored" in note.text]
+    assert (found.code, found.columns) == ("S801", ("leak",))
+    assert "No score uses it" in found.text
+    assert not [note for note in notes(frame.drop(columns="leak"), ignore=("x3",)) if "gnored" in note.text]
+
+
 @pytest.mark.parametrize("auc", [0.95, 0.97])
 def test_a_leak_among_measurements_that_are_as_good_is_asked_for(auc):
     rng = np.random.default_rng(1)

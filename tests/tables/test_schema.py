@@ -103,7 +103,11 @@ def test_ids_that_are_numbers_in_the_file_are_text_without_a_point(tmp_path, kin
     assert found["n"].tolist() == ["7", "8", "9"]
 
 
-def test_whole_numbers_are_labels_without_a_note(tmp_path):
+def test_labels_that_become_one_number_are_noted(tmp_path):
+    table = read(
+        text(tmp_path, ["x,y", *(f"{i / 7},{('1', '1.0', '2')[i % 3]}" for i in range(30))]), Settings(target="y")
+    )
+    assert "'1', '1.0', which are read as the same number" in said(table)
     whole = read(text(tmp_path, ["x,y", *(f"{i / 7},{i % 3}" for i in range(30))]), Settings(target="y"))
     assert whole.notes == ()
     assert whole.frame["y"].dtype.kind == "i"
@@ -168,6 +172,7 @@ def test_row_labels_without_a_name(tmp_path):
     frame.iloc[[2, 0, 1]].to_parquet(tmp_path / "numbers.parquet")
     found = read(tmp_path / "numbers.parquet")
     assert list(found.frame.columns) == ["x"]
+    assert "row labels of the file are unnamed numbers and were left out" in said(found)
     frame.set_axis(["p7", "p8", "p9"]).to_parquet(tmp_path / "words.parquet")
     assert read(tmp_path / "words.parquet").frame["index"].tolist() == ["p7", "p8", "p9"]
 

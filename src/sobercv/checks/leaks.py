@@ -40,7 +40,7 @@ _SCORES = {"regression": "squared rank correlation", "survival": "concordance"}
 
 
 def leaks(data: Dataset) -> Iterator[Note]:
-    """Find columns that alone predict the target nearly perfectly."""
+    """Find columns that alone predict the target nearly perfectly, and say so of those that are ignored."""
     n = data.n_rows
     if n < 20:
         return
@@ -66,6 +66,14 @@ def leaks(data: Dataset) -> Iterator[Note]:
         text = f"{what} the target well ({score}): {_listed(asked, alone, MOST_ASKED)}. Good measurements can do this, "
         text += f"and so can a leak: {are} known when the prediction is made? If not, write --ignore."
         yield Note("S801", text, tuple(asked))
+    if data.ignored is not None and data.ignored.shape[1]:
+        aside = single_scores(data.ignored.iloc[rows], y, data.task)
+        left = [name for name in _suspects({**alone, **aside}, y, data.task) if name in aside]
+        if left:
+            text = f"Of the ignored columns this one nearly predicts the target on its own ({score}): "
+            text += f"{_listed(left[:3], aside, 3)}. No score uses it; the best remaining column reaches "
+            text += f"{max(alone.values()):.3f} on its own."
+            yield Note("S801", text, tuple(left))
 
 
 def _listed(names: list[str], scores: dict[str, float], most: int) -> str:

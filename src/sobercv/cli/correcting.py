@@ -80,7 +80,7 @@ def _of_tool(given: dict[str, Any], settings: Settings) -> Answer:
     about["n_configurations"] = first.n_configurations
     size = [count(len(found.first), "fold") if by_fold else count(first.n_samples, "row")]
     size.append(count(first.n_configurations, "configuration"))
-    if not by_fold and first.n_repeats > 1:
+    if first.n_repeats > 1:
         size.append(f"{first.n_repeats} repeats")
     rows = [("winner", first._winner())]
     if first.n_configurations > 1:

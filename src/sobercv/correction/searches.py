@@ -36,7 +36,7 @@ CLOSE = 1e-6
 #: Fewer digits of a rounded value may agree by chance.
 LEAST_DIGITS = 3
 #: Rank correlation of reports and steps from which on they are a learning curve. Running means over so many folds, or
-#: more, reach it in 6 % of simulated studies, learning curves nearly always.
+#: more, reach it in 4 to 10 % of simulated studies, learning curves nearly always.
 LEAST_CURVE, LEAST_RISE = 5, 0.9
 #: A model's own predictions of rows that it was not trained on, of all folds or of one hold-out, as mljar keeps them.
 FILES = ("predictions_out_of_folds.csv", "predictions_validation.csv")

@@ -286,13 +286,17 @@ def _columnar(raw: bytes, kind: str) -> Cells:
     else:
         open_arrow = pa.ipc.open_file if raw.startswith(b"ARROW1") else pa.ipc.open_stream
         frame = open_arrow(io.BytesIO(raw)).read_all().to_pandas()
+    notes: tuple[Note, ...] = ()
     only_counts = frame.index.names == [None] and frame.index.dtype.kind in "iuf"
+    if only_counts and not isinstance(frame.index, pd.RangeIndex):
+        text = "The row labels of the file are unnamed numbers and were left out. Give them a name to keep them."
+        notes = (Note("W801", text),)
     frame = frame.reset_index(drop=only_counts)
     names, twice = unique_names([str(c) for c in frame.columns])
-    return _typed(frame.set_axis(names, axis=1), {}, twice)
+    return _typed(frame.set_axis(names, axis=1), {}, twice, notes)
 
 
-def _typed(frame: Any, first_row: Mapping[str, str], named_twice: Sequence[str]) -> Cells:
+def _typed(frame: Any, first_row: Mapping[str, str], named_twice: Sequence[str], notes: tuple[Note, ...] = ()) -> Cells:
     """Return the columns of a frame as Arrow arrays of the types that `Cells` has; refuse what no model can use."""
     columns, kinds, types = dict[str, Any](), dict[str, str](), pa.types
     for name, values in frame.items():
@@ -321,4 +325,4 @@ def _typed(frame: Any, first_row: Mapping[str, str], named_twice: Sequence[str])
         else:
             text = f"Column {name[:60]!r} holds values of type {kind}. "
             raise SoberError("E801", f"{text}Use numbers, text, dates or booleans, one per row.")
-    return Cells(columns, len(frame), kinds, first_row, named_twice)
+    return Cells(columns, len(frame), kinds, first_row, named_twice, notes=notes)

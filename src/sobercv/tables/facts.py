@@ -125,7 +125,7 @@ def are_dates(column: Any) -> bool:
 
 
 def is_identifier(column: Any, name: str) -> bool:
-    """Whether a column only tells rows apart: never the same text; or whole numbers that grow, or are called an id."""
+    """Whether a column only tells rows apart: never the same text; or whole numbers in sequence, or called an id."""
     known = column.dropna()
     if len(known) < LEAST_ROWS or not known.is_unique or column.dtype.kind in "bM":
         return False
@@ -133,7 +133,8 @@ def is_identifier(column: Any, name: str) -> bool:
         return not are_dates(column)
     if not (known % 1 == 0).all():
         return False
-    return numbers_rows(known) or _NAMED.search(name) is not None
+    in_sequence = bool((np.diff(np.sort(known)) == 1).all())  # in any order: a table may have been sorted since
+    return in_sequence or numbers_rows(known) or _NAMED.search(name) is not None
 
 
 def numbers_rows(column: Any) -> bool:

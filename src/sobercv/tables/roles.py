@@ -35,6 +35,8 @@ class Dataset:
     is_guess: bool  # whether the task was told from the values of the target and could be another one
     roles: dict[str, str] = field(default_factory=dict)  # columns that are not in X, and why
     notes: tuple[Note, ...] = ()
+    #: The columns to be ignored: no model sees them, but checks say what they would have predicted [N, .].
+    ignored: Any = None
     weight: Array | None = None  # how much each row counts in fits and scores [N]
 
     @property
@@ -100,7 +102,8 @@ def assign(frame: Any, settings: Settings | None = None, **given: Any) -> Datase
             groups = np.asarray(codes)
     return Dataset(
         X, y, groups, task, tuple(names), np.flatnonzero(keep), int((~keep).sum()), is_guess, others,
-        notes, None if settings.weight is None else _weights(kept[settings.weight], settings.weight),
+        notes, kept[[c for c, role in others.items() if role == "ignored"]].reset_index(drop=True),
+        None if settings.weight is None else _weights(kept[settings.weight], settings.weight),
     )  # fmt: skip
 
 

@@ -200,6 +200,16 @@ def _inferred(
         order = order if columns[unsure_dates[0]].date_format.startswith("%d") else "month first"
         more = f". Read {order}; write dates like 2026-12-31 if that is wrong."
         yield from held_by("W801", unsure_dates, "dates that could begin with the day or the month", more)
+    for name, column in columns.items():  # labels of the target that are written differently and become one number
+        if column.role == "target" and column.kind == "number" and name not in cells.kinds:
+            values = cells.examples(name, column.gaps)[:100]
+            spelled: dict[float, list[str]] = {}
+            for value, number in zip(values, read_text(pa.array(values, pa.string()), column)[0], strict=True):
+                spelled.setdefault(number, []).append(value)
+            same = next((each for each in spelled.values() if len(each) > 1), None)
+            if same is not None and len(spelled) <= 20:
+                text = f"The target {name[:40]!r} holds {some(same)}, which are read as the same number."
+                yield Note("W801", text, (name,))
 
 
 def unseen(cells: Cells, columns: Mapping[str, Column], frame: Any) -> list[Note]:
