@@ -44,7 +44,7 @@ def mean_so_far(trial, scores):
         trial.report(scores[: k + 1].mean(), k + 1)
 
 
-@pytest.mark.parametrize("keep", [as_list, fold_by_fold, mean_so_far])
+@pytest.mark.parametrize("keep", [as_list, fold_by_fold])
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
 def test_fold_scores_are_found_however_they_were_kept(keep, direction):
     made = study(keep, direction)
@@ -184,12 +184,13 @@ def test_winners_are_numbers_of_trials():
         found.gain_over(0)
 
 
-def test_means_so_far_may_be_epochs_and_it_is_said():
-    assert any("If they are epochs" in note.text for note in sobercv.correct(study(mean_so_far)).notes)
+def test_means_so_far_are_refused_as_nothing_tells_them_from_learning_curves():
+    with pytest.raises(SoberError, match="as running means do .*fold_scores") as error:
+        sobercv.correct(study(mean_so_far))
+    assert error.value.code == "E812"
 
     def both(trial, scores):
         as_list(trial, scores)
         mean_so_far(trial, scores)
 
-    for keep in (as_list, fold_by_fold, both):
-        assert not any("epochs" in note.text for note in sobercv.correct(study(keep)).notes)
+    assert sobercv.correct(study(both)).draws == pytest.approx(sobercv.correct(SCORES.T).draws, abs=1e-12)

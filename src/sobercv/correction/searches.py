@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import spearmanr
 from sklearn.base import is_classifier, is_regressor
 
 from .. import metrics
@@ -28,16 +27,13 @@ from ..inference import Estimate
 from ..inference.estimate import shown
 from ..metrics import Metric
 from ..tables.tool_columns import SPLIT
-from .judging import FoldScores, ToolPredictions, more_is_better, range_of
+from .judging import FoldScores, ToolPredictions, more_is_better
 
 OVERLAP = "Test sets overlap, so the splits are not independent: the interval is widened for it."
 #: How far the mean of fold scores may lie from the value of the trial.
 CLOSE = 1e-6
 #: Fewer digits of a rounded value may agree by chance.
 LEAST_DIGITS = 3
-#: Rank correlation of reports and steps from which on they are a learning curve. Running means over so many folds, or
-#: more, reach it in 4 to 10 % of simulated studies, learning curves nearly always.
-LEAST_CURVE, LEAST_RISE = 5, 0.9
 #: A model's own predictions of rows that it was not trained on, of all folds or of one hold-out, as mljar keeps them.
 FILES = ("predictions_out_of_folds.csv", "predictions_validation.csv")
 ENSEMBLE = "predictions_ensemble.csv"
@@ -215,26 +211,8 @@ def read_study(
         )
     name = name if sign > 0 or name.startswith("neg_") else f"neg_{name}"
     names = [f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial in trials]
-    apart, scores = [_reports(trial) for trial in trials], sign * np.array(folds).T
-    if all(reports and np.array_equal(reports[1], one) for reports, one in zip(apart, folds, strict=True)):
-        reported = sign * np.array([reports[0] for reports in apart])
-        rise = spearmanr(reported.mean(axis=0), range(len(scores))).statistic
-        is_curve = len(scores) >= LEAST_CURVE and rise >= LEAST_RISE and np.max(scores) > np.max(reported)
-        if is_curve or range_of(name, scores, None) is None:
-            low, high = sorted([sign * np.min(scores), sign * np.max(scores)])
-            raise SoberError(
-                "E812",
-                "The reports of the trials do not look like scores of folds: read as running means they would reach "
-                f"from {low:.4g} to {high:.4g}. They look like a learning curve of one hold-out; run the trials again "
-                "with sobercv.optuna.replay.",
-            )
-        text = (
-            f"The reports of the trials were read as running means over {len(folds[0])} folds. If they are epochs of "
-            "one hold-out, there are no fold scores, and nothing here can be corrected."
-        )
-        about["notes"] = (*about["notes"], Note("W206", text))
     return FoldScores(
-        {name: scores}, names=names, n_repeats=1 if n_repeats is None else n_repeats,
+        {name: sign * np.array(folds).T}, names=names, n_repeats=1 if n_repeats is None else n_repeats,
         knows_repeats=n_repeats is not None, advice='trial.set_user_attr("oof", ...) keeps them.', **about,
     )  # fmt: skip
 
@@ -262,12 +240,20 @@ def _kept(
     complete = [trial for trial in study.trials if trial.state.name == "COMPLETE"]
     kept = [(trial, value) for trial in complete if (value := of(trial)) is not None]
     if not kept:
-        own = ((trial, name, folds) for trial in complete for name, folds in _lists_of(trial) if name)
-        trial, name, folds = next(own, (None, "", ()))
-        if of is fold_scores_of and trial is not None:
+        own = [(trial, name, folds) for trial in complete for name, folds in _lists_of(trial)]
+        if of is fold_scores_of and own:
+            trial, name, folds = next((each for each in own if each[1]), own[0])
             text = f'Trial {trial.number} keeps {len(folds)} numbers in "{name}", whose mean is {np.mean(folds):.4g}, '
-            text += f"but its value is {trial.value:.4g}. Return the mean of the stored scores, or run the trials "
-            raise SoberError(code, f"{text}again with their folds: sobercv.optuna.replay(study, make, X, y).")
+            text += f"but its value is {trial.value:.4g}. Return the mean of the stored scores"
+            if not name:  # running means over folds, epochs of one hold-out: nothing tells them apart
+                text = (
+                    f"Trial {trial.number} reports {len(folds)} values whose mean is not its value, as running means "
+                )
+                text += (
+                    'do and learning curves. Keep the scores of the folds: trial.set_user_attr("fold_scores", scores)'
+                )
+            text += ", or run the trials again with their folds: sobercv.optuna.replay(study, make, X, y)."
+            raise SoberError(code, text)
         raise SoberError(code, f"None of the {len(complete)} complete trials {advice}")
     left_out = len(study.trials) - len(kept)
     text = (
@@ -312,7 +298,7 @@ def _lists_of(trial: Any) -> Iterator[tuple[str, Array]]:
     """Yield the numbers that a trial keeps, each list under its name; its reports have none."""
     kept = trial.user_attrs
     splits = sorted((int(match[1]), kept[name]) for name in kept if (match := SPLIT.fullmatch(name)))
-    lists = [("", [value for _, value in splits]), *kept.items(), *(("", folds) for folds in _reports(trial))]
+    lists = [("", [value for _, value in splits]), *kept.items(), ("", _reports(trial))]
     for name, values in lists:
         try:
             folds = np.asarray(values, dtype=np.float64)
@@ -322,13 +308,12 @@ def _lists_of(trial: Any) -> Iterator[tuple[str, Array]]:
             yield name, folds
 
 
-def _reports(trial: Any) -> list[Array]:
-    """Return the fold scores that its reports are if each is of one fold, and if each is the mean so far."""
+def _reports(trial: Any) -> list[float]:
+    """Return what a trial reported, where its steps have no gap: one value per fold."""
     steps = sorted(trial.intermediate_values)
     if not steps or steps[-1] - steps[0] != len(steps) - 1:
         return []
-    reported = np.array([trial.intermediate_values[step] for step in steps], dtype=np.float64)
-    return [reported, np.diff(np.arange(1, len(steps) + 1) * reported, prepend=0.0)]
+    return [trial.intermediate_values[step] for step in steps]
 
 
 # ---- AutoGluon, mljar-supervised ------------------------------------------------------------------------------------
