@@ -165,6 +165,3 @@ def test_frames():
     hits = np.asarray(long["y"]) == np.asarray(long["predict"])
     pooled = [hits[np.asarray(long["configuration"]) == c].mean() for c in range(3)]
     np.testing.assert_allclose(pooled, one.cv_results_["pooled_test_accuracy"])
-    results = one.results_frame()
-    assert np.asarray(results["configuration"])[0] == one.best_index_
-    assert np.asarray(results["rank_test_accuracy"]).tolist() == sorted(one.cv_results_["rank_test_accuracy"])

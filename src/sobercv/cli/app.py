@@ -172,11 +172,8 @@ _add(
     *_GO_ON, data=_MOVED, repeats=option(int, RUN, "Total number of CV repeats."),
 )  # fmt: skip
 _add(
-    "report", "fitting", "Show the result of a run and write its report again, or its tables (--format).",
+    "report", "fitting", "Show the result of a run and write its report again; its tables with -o tables.csv or .md.",
     "folder", "output", "overwrite", *SHOWN,
-    format=option(
-        str | None, RUN, "Only the tables, as md, tex or csv; default: to standard output.", words=("md", "tex", "csv")
-    ),
 )  # fmt: skip
 _add(
     "predict", "predicting", "Predict new rows with the model of a run; default: CSV to standard output.",

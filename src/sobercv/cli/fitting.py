@@ -11,7 +11,6 @@ from typing import Any
 from ..errors import SoberError
 from ..report import rendered
 from ..report.summary import versions
-from ..report.tables import to_format
 from ..report.words import count
 from ..runs.fit import Deadline, execute
 from ..runs.folder import SETTINGS, RunFolder, write_file
@@ -69,10 +68,6 @@ def report(given: dict[str, Any]) -> None:
     """Show the result of a run and write its report again, or write its tables."""
     folder, output = given["folder"], given["output"] and Path(given["output"])
     record, screen = RunRecord.read(folder), Screen(given)
-    if given["format"] is not None:
-        text = to_format(record.summary, given["format"])
-        write_file(output, text) if output is not None else sys.stdout.write(text)
-        return
     try:
         page = rendered(record.summary, output or Path("report.html"))
     except SoberError:

@@ -300,7 +300,7 @@ class Estimate:
         Parameters
         ----------
         path : str or path
-            Ends with `.html`, `.md`, `.tex`, `.csv` or `.json`. What is there is replaced.
+            Ends with `.html`, `.md`, `.csv` or `.json`. What is there is replaced.
         title : str, optional
         command : str, optional
             What repeats the analysis; printed at the end of the page.

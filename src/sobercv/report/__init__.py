@@ -5,6 +5,7 @@ Everything is computed in `summarize`; renderers only write down what it found.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,14 @@ from ..errors import SoberError
 from .html import to_html
 from .records import Summary
 from .summary import summarize, summarize_estimates
-from .tables import FORMATS, to_format
+from .tables import to_csv, to_markdown
 
 __all__ = ["Summary", "summarize", "summarize_estimates", "to_html", "write"]
+
+#: What a report can be written as, by the ending of its file.
+RENDERERS: dict[str, Callable[[Summary], str]] = {
+    "html": to_html, "htm": to_html, "md": to_markdown, "csv": to_csv, "json": lambda s: s.to_json().decode() + "\n",
+}  # fmt: skip
 
 
 def write(summary: Summary, path: Any) -> Path:
@@ -24,7 +30,7 @@ def write(summary: Summary, path: Any) -> Path:
     ----------
     summary : Summary
     path : str or path
-        Ends with `.html` (the report), `.md`, `.tex` or `.csv` (its tables) or `.json`. What is there is replaced.
+        Ends with `.html` (the report), `.md` or `.csv` (its tables) or `.json`. What is there is replaced.
 
     Returns
     -------
@@ -38,12 +44,8 @@ def write(summary: Summary, path: Any) -> Path:
 def rendered(summary: Summary, path: Path) -> str:
     """Return what a summary is as a file of this path, by the ending of it; E122 where that is none of a report."""
     kind = path.suffix.lower().removeprefix(".")
-    if kind in FORMATS:
-        return to_format(summary, kind)
-    if kind == "json":
-        return summary.to_json().decode() + "\n"
-    if kind in ("html", "htm"):
-        return to_html(summary)
+    if kind in RENDERERS:
+        return RENDERERS[kind](summary)
     hint = "Write report.html" + " and print it to PDF in the browser" * (kind == "pdf")
-    known = ".html, .md, .tex, .csv or .json"
+    known = ".html, .md, .csv or .json"
     raise SoberError("E122", f"A report's name ends with {known}; got {str(path)!r}. {hint}.")

@@ -1,6 +1,6 @@
-"""The tables of a report as Markdown, LaTeX or CSV, for papers and spreadsheets.
+"""The tables of a report as Markdown or CSV, for papers and spreadsheets.
 
-What comes from data is escaped for the form that is written. CSV is for programs: numbers are plain ASCII without
+What comes from data is escaped. CSV is for programs: numbers are plain ASCII without
 thousands commas, an interval has two columns, and what is missing is an empty cell.
 """
 
@@ -9,15 +9,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from typing import Any
+from collections.abc import Iterator
 
-from ..errors import SoberError
 from .checklist import checklist
 from .records import Summary, Table
-from .words import NOTHING, clean, md, number, percent, seconds, tex
+from .words import NOTHING, clean, md, number, percent, seconds
 
-#: How a form escapes text, and what stands before, between and after the cells of a row.
-FORMATS: dict[str, Any] = {"md": (md, "| ", " | ", " |"), "tex": (tex, "", " & ", r" \\"), "csv": ()}
 _SIGNED = "[<>+-]?[0-9][0-9,]*(?:[.][0-9]+)?"
 _INTERVAL = re.compile(f"({_SIGNED}) to ({_SIGNED})")
 #: A number with its unit or, of shares, its interval: 1,234 or 45 % or 45 (40-50), with the signs of `words`.
@@ -61,34 +58,30 @@ def configurations_table(summary: Summary) -> Table:
     return Table("configurations", "Configurations", tuple(rows), summary.table_note)
 
 
-def to_format(summary: Summary, name: str) -> str:
-    """Write the tables of a summary: "md", "tex" (needs the package booktabs) or "csv".
+def to_markdown(summary: Summary) -> str:
+    """Write the tables of a summary as Markdown."""
+    blocks = []
+    for table, title, sentence, rows in _cleaned(summary):
+        head, *body = (f"| {' | '.join(map(md, row))} |" for row in rows)
+        lines = [f"## {md(title)}", "", head, "|" + " --- |" * len(table.rows[0]), *body]
+        blocks.append("\n".join([*lines, *(["", md(sentence)] if sentence else [])]))
+    return "\n\n".join(blocks) + "\n"
 
-    CSV has the tables one below the other, and the first column names the table.
-    """
-    if name not in FORMATS:
-        raise SoberError("E122", f"Tables are written as {', '.join(FORMATS)}; got {name!r}. Write --format md.")
-    blocks, out = [], io.StringIO()
+
+def to_csv(summary: Summary) -> str:
+    """Write the tables of a summary as CSV, one below the other; the first column names the table."""
+    out = io.StringIO()
+    for table, _, _, rows in _cleaned(summary):
+        made = ((table.name, *map(spreadsheet_cell, row)) for row in _for_programs(rows))
+        csv.writer(out, lineterminator="\n").writerows(made)
+    return out.getvalue()
+
+
+def _cleaned(summary: Summary) -> Iterator[tuple[Table, str, str, list[tuple[str, ...]]]]:
+    """Yield every table with its title, sentence and rows in printable text."""
     for table in tables_of(summary):
         title, sentence = (clean(words, len(words) + 1) for words in (table.title, table.sentence))
-        rows = [tuple(clean(cell, len(cell) + 1) for cell in row) for row in table.rows]
-        if name == "csv":
-            made = ((table.name, *map(spreadsheet_cell, row)) for row in _for_programs(rows))
-            csv.writer(out, lineterminator="\n").writerows(made)
-            continue
-        escape, before, between_cells, after = FORMATS[name]
-        title, sentence = escape(title), escape(sentence)
-        head, *body = (before + between_cells.join(map(escape, row)) + after for row in rows)
-        n = len(rows[0])
-        if name == "md":
-            lines = [f"## {title}", "", head, "|" + " --- |" * n, *body, *(["", sentence] if sentence else [])]
-        else:
-            sides = "l" + "r" * (n - 1) if n > 2 else "lp{10cm}"
-            lines = [r"\begin{table}", rf"\caption{{{title}. {sentence}}}", rf"\label{{tab:{table.name}}}",
-                     rf"\begin{{tabular}}{{{sides}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule",
-                     r"\end{tabular}", r"\end{table}"]  # fmt: skip
-        blocks.append("\n".join(lines))
-    return out.getvalue() if name == "csv" else "\n\n".join(blocks) + "\n"
+        yield table, title, sentence, [tuple(clean(cell, len(cell) + 1) for cell in row) for row in table.rows]
 
 
 def _for_programs(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:

@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, Meth
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..containers import Array, frame_of
+from ..containers import Array
 from ..inference import Question
 from ..inference.bootstrap import corrected
 from ..inference.difference import Difference, Family, families
@@ -150,7 +150,7 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         Parameters
         ----------
         path : str or path
-            Ends with `.html`, `.md`, `.tex`, `.csv` or `.json`.
+            Ends with `.html`, `.md`, `.csv` or `.json`.
         X, y : array-like, optional
             The data given to `fit`, for the permutation importance of the winner; left out without them.
         **options
@@ -163,14 +163,6 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         from ..report import summarize, write
 
         return write(summarize(self, X, y, **options), path)
-
-    def results_frame(self) -> Any:
-        """Return `cv_results_` as a data frame of pandas, one row per configuration, the best first."""
-        check_is_fitted(self, "estimate_")
-        table = {name: values for name, values in self.cv_results_.items() if name != "params"}
-        rank = next(name for name in table if name.startswith("rank_test_"))
-        order = np.argsort(table[rank], kind="stable")
-        return frame_of({"configuration": order, **{name: values[order] for name, values in table.items()}})
 
     def families(self, by: Any = None) -> list[Family]:
         """Compare groups of configurations, to see whether the simple kind of model is as good as the winner.
