@@ -253,7 +253,8 @@ class Metric:
                 needed, there = ([_WORDS.get(each, each) for each in some] for some in (names, held))
                 raise SoberError(
                     "E116",
-                    f"{self.name} is computed from {' or '.join(needed)}; the table holds only {', '.join(there)}. Add "
+                    f"{self.name} is computed from {' or '.join(needed)}; the table holds only "
+                    f"{', '.join(there) or 'other responses of some models'}. Add "
                     "what is needed, or choose another metric.",
                 )
             found.append(held[name])

@@ -447,5 +447,5 @@ def _absent(trials: Sequence[FrozenTrial], n_foreign: int, pruned: Array, table:
     if not parts:
         return []
     small = n_foreign or (left_out and table.judges is None)
-    text = f"Of {len(trials)} trials {' and '.join(parts)}, and took no part in the correction"
+    text = f"Of {len(trials)} trials, {' and '.join(parts)}; they took no part in the correction"
     return [Note("W204", f"{text}{'; it may be slightly too small' if small else ''}.")]

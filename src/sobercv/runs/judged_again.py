@@ -12,7 +12,6 @@ from ..inference import Estimate, Question
 from ..inference.bootstrap import corrected
 from ..inference.intervals import CROSS_VALIDATED
 from ..inference.tables import open_table
-from ..predictions import Predictions
 from ..targets import task_name
 from .folder import RunFolder
 from .predictions_file import FILE, stored_predictions
@@ -47,11 +46,11 @@ def judge_again(
             )
     try:
         table = stored_predictions(folder / FILE, task_name(results.data["task"]), label)
-        for metric in asked.values():
-            metric.check_target(table.target)
-            _check_kept(metric, table)
         found = corrected(open_table(table, Question.ask(list(asked.values()), n_jobs=jobs, **judging(settings))))
-    except (SoberError, MemoryError):
+    except SoberError as error:
+        more = " A run keeps what its metrics need: name this one in sober fit, after the one that selects."
+        raise SoberError(error.code, error.message + more * (error.code == "E116")) from None
+    except MemoryError:
         raise
     except Exception as error:  # a table that was edited may hold anything
         raise folder.damaged(FILE, f"it cannot be read, {type(error).__name__}") from error
@@ -68,15 +67,3 @@ def judge_again(
             "a little from those of the run.",
         )
     return results, {metric.name: found[metric.name] for metric in wanted}
-
-
-def _check_kept(metric: metrics.Metric, table: Predictions) -> None:
-    for part in (table, *table.dropped):
-        lacking = [each for each in metric.wanted if not set(each) & set(part.responses)]
-        if lacking and not (lacking[0] == ("predict",) and "predict_proba" in part.responses):
-            raise SoberError(
-                "E116",
-                f"{metric.name} is computed from {' or '.join(lacking[0])}, but for some of its models the run kept "
-                f"only {', '.join(part.responses)}. Name the metric in sober fit, after the one that selects; models "
-                "that cannot provide it are then left out.",
-            )
