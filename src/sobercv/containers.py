@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import SoberError
+from .errors import SoberError, needs
 
 Array = npt.NDArray[Any]
 
@@ -180,8 +180,6 @@ def check_level(level: Any, name: str = "confidence_level", usual: float = 0.95,
 
 def frame_of(columns: Mapping[str, Any]) -> Any:
     """Make a data frame of columns; masked entries are missing ones."""
-    try:
+    with needs("A data frame needs pandas", "pandas"):
         from pandas import DataFrame
-    except ImportError:
-        raise SoberError("E403", "A data frame needs pandas; run: pip install pandas") from None
     return DataFrame({name: values.tolist() if np.ma.is_masked(values) else values for name, values in columns.items()})

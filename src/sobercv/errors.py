@@ -122,12 +122,12 @@ def _again(kind: type[Exception], code: str, message: str) -> SoberError:
 
 
 @contextmanager
-def needs(what: str, extra: str) -> Iterator[None]:
-    """Where an import inside fails, say which extra brings what is lacking: "Plots need matplotlib", "plot"."""
+def needs(what: str, package: str) -> Iterator[None]:
+    """Where an import inside fails, say what to install: "Plots need matplotlib", "'sobercv[plot]'"."""
     try:
         yield
     except ImportError:
-        text = f"{what}, which is not installed. Run: pip install 'sobercv[{extra}]'."
+        text = f"{what}, which is not installed. Run: pip install {package}."
         raise also(ImportError)("E403", text) from None
 
 

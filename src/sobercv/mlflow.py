@@ -13,7 +13,7 @@ from .errors import SoberError, needs
 from .inference import Estimate
 from .training.events import Event, RoundEnded, SearchEnded, SearchStarted
 
-with needs("sobercv.mlflow needs MLflow", "mlflow"):
+with needs("sobercv.mlflow needs MLflow", "'sobercv[mlflow]'"):
     import mlflow
 
 __all__ = ["MlflowListener"]

@@ -23,7 +23,7 @@ def test_a_link_to_the_table_is_the_table(sober, run_folder, tmp_path):
     assert "input table" in sober("predict", run_folder, "data.csv", "-o", "link.csv").err
 
 
-@pytest.mark.parametrize("command", [("predict", "data.csv"), ("report",), ("report", "--format", "md")], ids=str)
+@pytest.mark.parametrize("command", [("predict", "data.csv"), ("report",)], ids=str)
 def test_other_files_are_written_over_when_asked(sober, run_folder, tmp_path, command):
     name, *rest = command
     (tmp_path / "mine.html").write_text("mine")

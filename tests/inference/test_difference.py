@@ -33,6 +33,7 @@ def test_each_side_is_the_estimate_of_its_own_columns(data):
     assert np.array_equal(found.second.draws, best.draws)
     assert found.first.winner == [0, 3, 5][alone.winner]
     assert found.value == pytest.approx(alone.value - best.value)
+    assert found.naive == alone.naive - best.naive
     assert found.interval[0] <= found.value <= found.interval[1]
 
 
@@ -159,6 +160,7 @@ def test_families_of_a_search(search):
         assert family.difference.value == pytest.approx(alone.value - search.estimate_.value)
     home = next(f for f in found if search.best_index_ in f.configurations)
     assert home.may_be_as_good
+    assert home.difference.naive == 0.0
 
 
 def test_families_by_parameter_function_and_label(search):

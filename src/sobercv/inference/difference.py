@@ -86,6 +86,11 @@ class Difference:
         held = (value, 0.0) if same else (value,)  # of the same choice there is no difference on the whole table
         return cls(value, (min(low, *held), max(high, *held)), first, second, draws, confidence_level)
 
+    @property
+    def naive(self) -> float:
+        """What plain cross-validation says."""
+        return self.first.naive - self.second.naive
+
     def sentence(self, other: str | None = None) -> str:
         """Say whether tuning was worth it, where `second` is a configuration that needed no choice, called `other`."""
         if other is None:

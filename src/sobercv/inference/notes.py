@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 FEW = 20  # samples or groups
 MANY_UNDEFINED = 0.05
-INCOMPLETE = Note(
-    "W601", "Some samples lack predictions (the run was stopped, or the splits leave them out) and were not used."
-)
+INCOMPLETE = Note("W601", "Samples without predictions (stopped early, or left out by the splits) were not used.")
 
 
 def warned(code: str, text: str) -> Note:

@@ -254,8 +254,7 @@ class Metric:
                 raise SoberError(
                     "E116",
                     f"{self.name} is computed from {' or '.join(needed)}; the table holds only "
-                    f"{', '.join(there) or 'other responses of some models'}. Add "
-                    "what is needed, or choose another metric.",
+                    f"{', '.join(there) or 'other responses of some models'}. Add what is needed, or choose another.",
                 )
             found.append(held[name])
         return np.stack(found, axis=-1) if self.times else found[0]

@@ -2,7 +2,7 @@
 
 from ..errors import needs
 
-with needs("sobercv.optuna needs Optuna", "optuna"):
+with needs("sobercv.optuna needs Optuna", "'sobercv[optuna]'"):
     import optuna as _optuna  # noqa: F401 - the extra, asked for where its absence can be explained
 
 from .objective import Objective

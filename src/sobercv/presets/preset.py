@@ -188,7 +188,7 @@ def make_cleaner(X: Any, seed: int = 0) -> Pipeline:
     ]
     if all(plain):
         return Pipeline(steps)
-    with needs("Tables with text, dates or categories need skrub", "cli"):
+    with needs("Tables with text, dates or categories need skrub", "'sobercv[cli]'"):
         from skrub import StringEncoder, TableVectorizer  # type: ignore[import-untyped,import-not-found,unused-ignore]
     vectorizer = TableVectorizer(
         cardinality_threshold=MANY_CATEGORIES,

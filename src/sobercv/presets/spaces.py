@@ -87,7 +87,7 @@ def _classes_or_numbers(level: Level, task: str, n_rows: int, seed: int, probabi
 
 
 def _times(level: Level, task: str, n_rows: int, seed: int, probabilities: bool) -> Parts:
-    with needs("Survival presets need scikit-survival", "survival"):
+    with needs("Survival presets need scikit-survival", "'sobercv[survival]'"):
         from sksurv.ensemble import GradientBoostingSurvivalAnalysis
 
         from . import sksurv_models

@@ -79,7 +79,7 @@ def draw(chart: Chart, ax: Any = None) -> Any:
         Default: those of a new figure.
     """
     if ax is None:
-        with needs("Plots need matplotlib", "plot"):
+        with needs("Plots need matplotlib", "'sobercv[plot]'"):
             import matplotlib.pyplot as plt
         ax = plt.subplots(figsize=(5.4, 4.2), layout="constrained")[1]
     if chart.reference is not None:

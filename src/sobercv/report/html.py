@@ -48,7 +48,7 @@ def to_html(summary: Summary) -> str:
     str
         HTML that needs no other file and no network.
     """
-    with needs("The HTML report needs jinja2", "report"):
+    with needs("The HTML report needs jinja2", "'sobercv[report]'"):
         import jinja2
     page, style, script = (
         files(__package__).joinpath(f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
