@@ -17,7 +17,7 @@ from functools import partial
 from hashlib import blake2b
 from itertools import groupby
 from math import isfinite
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from time import perf_counter
 from typing import Any
 
@@ -184,7 +184,7 @@ class _Walk:
                     train = take(problem.X, split.train, columns)
                     held_out = partial(take, problem.X, split.test, columns)  # after the fit: it may be large
                 else:
-                    train, held_out = rows[0], lambda: rows[1]
+                    train, held_out = rows[0], partial(itemgetter(1), rows)
                     key = _model_key(model, train, self.has_rivals)
                 responses = {name: values.copy() for name, values in self.known.get((digest, key), {}).items()}
                 if not responses:
