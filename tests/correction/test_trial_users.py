@@ -156,7 +156,7 @@ def test_a_learning_curve_is_not_read_as_folds():
     made = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
     made.optimize(objective, 12)
     for metric in (None, "accuracy"):
-        with pytest.raises(SoberError, match=r"learning curves.* sobercv\.optuna\.replay") as error:
+        with pytest.raises(SoberError, match=r"learning curve.* sobercv\.optuna\.replay") as error:
             sobercv.correct(made, metric)
         assert error.value.code == "E812"
 
@@ -164,7 +164,7 @@ def test_a_learning_curve_is_not_read_as_folds():
 def test_repeats_that_contradict_the_names_of_the_folds_are_refused():
     table = bootstraps()
     table["id"] = table["id"].str.replace("Bootstrap", "Fold")
-    with pytest.raises(SoberError, match="1 repeat, with 10 to 10 folds") as error:
+    with pytest.raises(SoberError, match="1 repeat, with 10 folds") as error:
         sobercv.correct(table, n_repeats=2)
     assert error.value.code == "E108"
 

@@ -85,8 +85,8 @@ def read_frame(
     if sizes.nunique() > 1 or (is_told and n_repeats not in (None, told)):
         raise SoberError(
             "E108",
-            f"The table has {told} repeat{'s' * (told > 1)}, with {sizes.min()} to {sizes.max()} folds each. Repeats "
-            "must have the same number of folds, and `n_repeats` (--repeats) must be their number.",
+            f"The table has {told} repeat{'s' * (told > 1)}, with {' or '.join(map(str, sorted(set(sizes))))} folds "
+            "each. Repeats must have the same number of folds, and `n_repeats` (--repeats) must be their number.",
         )
     is_hold_out = told < len(sizes) or (fold is not None and fold.astype(str).str.match(parts.HOLD_OUT).all())
     is_hold_out = is_hold_out or resampling in ("bootstrap", "subsampling")

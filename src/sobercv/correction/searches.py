@@ -247,11 +247,9 @@ def _kept(
             text += f"but its value is {trial.value:.4g}. Return the mean of the stored scores"
             if not name:  # running means over folds, epochs of one hold-out: nothing tells them apart
                 text = (
-                    f"Trial {trial.number} reports {len(folds)} values whose mean is not its value, as running means "
+                    f"Trial {trial.number} reports {len(folds)} values whose mean is not its value: running means, or "
                 )
-                text += (
-                    'do and learning curves. Keep the scores of the folds: trial.set_user_attr("fold_scores", scores)'
-                )
+                text += 'a learning curve. Keep the scores of the folds: trial.set_user_attr("fold_scores", scores)'
             text += ", or run the trials again with their folds: sobercv.optuna.replay(study, make, X, y)."
             raise SoberError(code, text)
         raise SoberError(code, f"None of the {len(complete)} complete trials {advice}")
