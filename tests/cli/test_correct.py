@@ -223,6 +223,7 @@ def test_predictions_that_were_edited_are_refused_in_a_sentence(sober, run_folde
 def test_a_run_says_what_it_cannot_be_judged_by(sober, run_folder):
     ended = sober("correct", run_folder, "--metric", "r2")
     assert (ended.code, "E116" in ended.err) == (2, True)
+    assert "sober fit" not in ended.err, "no run of classes can keep what r2 needs"
     ended = sober("correct", run_folder, "--metric", "neg_log_loss")
     assert (ended.code, "name this one in sober fit" in " ".join(ended.err.split())) == (2, True), (
         "an SVM is among them"

@@ -48,8 +48,9 @@ def judge_again(
         table = stored_predictions(folder / FILE, task_name(results.data["task"]), label)
         found = corrected(open_table(table, Question.ask(list(asked.values()), n_jobs=jobs, **judging(settings))))
     except SoberError as error:
+        lacks = "is computed from" in error.message  # unlike a metric for another kind of target
         more = " A run keeps what its metrics need: name this one in sober fit, after the one that selects."
-        raise SoberError(error.code, error.message + more * (error.code == "E116")) from None
+        raise SoberError(error.code, error.message + more * lacks) from None
     except MemoryError:
         raise
     except Exception as error:  # a table that was edited may hold anything
