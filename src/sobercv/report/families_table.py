@@ -14,14 +14,14 @@ from .words import between, clean, count, digits_for, family_of, metric_label, n
 BASELINE = "a constant baseline"
 
 
-def families_table(search: Any) -> Table | None:
-    """Tabulate the kinds of models that were in the race."""
+def families_table(search: Any) -> tuple[Table, ...]:
+    """Tabulate the kinds of models that were in the race; none where there are not two."""
     procedure = search.question_.procedure
     if search.question_.by == "fold" or (procedure is not None and procedure.stands_beside):
-        return None
+        return ()
     labels, table = [clean(label, 60) for label in labels_of(search, None)], search.predictions_
     if len({labels[int(c)] for part in (table, *table.dropped) for c in part.configurations}) < 2:
-        return None
+        return ()
     found = families(table, search.question_, labels)
     first, digits = found[0].estimate, digits_for([f.estimate.value for f in found])
     label = within(metric_label(first.metric, first.positive))
@@ -32,7 +32,7 @@ def families_table(search: Any) -> Table | None:
          signed(f.difference.value, digits), between(f.difference.interval, digits), percent(f.share))
         for f in found
     )  # fmt: skip
-    return Table("families", "Kinds of models", (head, *rows), _sentence(search, found, digits))
+    return (Table("families", "Kinds of models", (head, *rows), _sentence(search, found, digits)),)
 
 
 def _sentence(search: Any, found: list[Family], digits: int = 3) -> str:

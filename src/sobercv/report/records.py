@@ -15,17 +15,14 @@ from .words import between, clean, digits_for, metric_label, number, signed
 
 Numbers = tuple[float, ...]
 Facts = dict[str, str]  # by label
-#: Warnings that come before all others, because no correction helps: leaks, and rows in training and test at once.
-FIRST = ("W806", "W301")
-#: Those that come after all others: how the table was read.
-LAST = ("W801", "W809")
+#: Warnings before all others, because no correction helps (leaks, rows in training and test at once), and after them
+#: (how the table was read).
+PLACES = {"W806": 0, "W301": 0, "W801": 2, "W809": 2}
 
 
 def order_of(note: Note) -> int:
     """Return the place of a note among others: what can make a score worthless first, suggestions last."""
-    if note.severity == "suggestion":
-        return 3
-    return 0 if note.code in FIRST else 2 if note.code in LAST else 1
+    return 3 if note.severity == "suggestion" else PLACES.get(note.code, 1)
 
 
 @dataclass(frozen=True)
@@ -77,6 +74,11 @@ class Score:
     def ends(self) -> str:
         """The interval as it is written; empty where there is none."""
         return between(self.interval, self.digits) if self.interval else ""
+
+    @property
+    def with_interval(self) -> str:
+        """The honest number and its interval, as they are written."""
+        return f"{self.honest}, {100 * self.level:g} % interval {self.ends}" if self.interval else self.honest
 
     @property
     def off_by(self) -> str:
