@@ -44,7 +44,13 @@ def notes(search: Any, checked: Iterable[Note] = ()) -> list[Note]:
 
 def judged(score: Score, share: float | None, table: Predictions | None = None) -> list[Note]:
     """Say where the interval reaches the score of guessing, and where the winner won a small `share` of resamples."""
-    chance, found = chance_of(score.metric, table), []
+    chance, found = {"r2": 0.0, "matthews_corrcoef": 0.0}.get(score.metric), []
+    if score.metric.startswith(("roc_auc", "concordance_index")):
+        chance = 0.5
+    elif table is not None and table.n_classes and score.metric == "balanced_accuracy":
+        chance = 1.0 / table.n_classes
+    elif table is not None and table.y.ndim == 1 and score.metric == "accuracy":
+        chance = float(np.bincount(table.y).max() / table.n_samples)
     if chance is not None and score.interval is not None and score.interval[0] <= chance:
         text = f"The interval of {score.label}, {score.ends}, is not entirely above {number(chance, score.digits)}"
         found.append(Note("W701", f"{text}, the score of guessing."))
@@ -55,18 +61,6 @@ def judged(score: Score, share: float | None, table: Predictions | None = None) 
         )
         found.append(Note("W702", text))
     return found
-
-
-def chance_of(metric: str, table: Predictions | None) -> float | None:
-    """Return the score of a guess that knows nothing but the frequencies; None where it is not known."""
-    if metric.startswith(("roc_auc", "concordance_index")):
-        return 0.5
-    if metric in ("r2", "matthews_corrcoef"):
-        return 0.0
-    if table is None or not table.n_classes or table.y.ndim > 1:
-        return None
-    known = {"balanced_accuracy": 1.0 / table.n_classes, "accuracy": float(np.bincount(table.y).max() / len(table.y))}
-    return known.get(metric)
 
 
 def edge_of_grid(search: Any) -> list[Note]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from ..errors import Note
 from ..inference import Estimate
-from .words import between, clean, digits_for, metric_label, number, signed
+from .words import between, clean, digits_for, metric_label, number
 
 Numbers = tuple[float, ...]
 Facts = dict[str, str]  # by label
@@ -45,19 +45,14 @@ class Score:
     @classmethod
     def of(cls, estimate: Estimate) -> Score:
         """Write an estimate as the score that readers see, with as many digits as it needs."""
+        copied = ("metric", "value", "interval", "naive", "optimism", "n_undefined", "interval_method")
         return cls(
-            metric=estimate.metric,
+            **{name: getattr(estimate, name) for name in copied},
             label=metric_label(estimate.metric, estimate.positive),
-            value=float(estimate.value),
-            interval=None if estimate.interval is None else tuple(map(float, estimate.interval)),
             level=estimate.confidence_level,
-            naive=float(estimate.naive),
-            optimism=float(estimate.optimism),
             n_draws=0 if estimate.draws is None else len(estimate.draws),
-            n_undefined=estimate.n_undefined,
             digits=digits_for((estimate.value, estimate.naive, *(estimate.interval or ())), estimate.optimism),
             positive=None if estimate.positive is None else clean(estimate.positive, 60),
-            interval_method=estimate.interval_method,
         )
 
     @property
@@ -83,7 +78,7 @@ class Score:
     @property
     def off_by(self) -> str:
         """How far plain cross-validation is off: the difference of the numbers as they are written."""
-        return signed(round(self.naive, self.digits) - round(self.value, self.digits), self.digits)
+        return number(round(self.naive, self.digits) - round(self.value, self.digits), self.digits, "+")
 
     @property
     def gap(self) -> str:

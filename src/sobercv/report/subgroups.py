@@ -20,7 +20,7 @@ from ..predictions import Predictions
 from .evidence import padded, positive_of
 from .records import Chart, Section, Table, Whisker
 from .summary import FEW_GROUPS
-from .words import NOTHING, between, clean, count, digits_for, metric_label, number, within
+from .words import NOTHING, between, clean, digits_for, metric_label, number, within
 
 N_RESAMPLES = 400
 #: More subgroups than these are a column of its own kind, such as an id.
@@ -107,10 +107,8 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
     if not 2 <= len(set(labels.tolist())) <= MOST or not table.responses:
         return None
     estimates = list(search.estimate_.values())[:3] if search.multimetric_ else [search.estimate_]
-    by_metric = [
-        scores_by(table, labels, question.bind(table, metric, pooled=True), level, search.seed_)
-        for metric, _ in zip(question.metrics, estimates, strict=False)
-    ]
+    scorers = [question.bind(table, metric, pooled=True) for metric in question.metrics[: len(estimates)]]
+    by_metric = [scores_by(table, labels, scorer, level, search.seed_) for scorer in scorers]
     scored = [s for s in by_metric[0] if not np.isnan(s.score)]
     if len(scored) < 2:
         return None
@@ -145,7 +143,7 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
         told += (
             f" Beyond chance, {differ if new.between > 0 else 'no difference was detected'}. In a new one, "
             f"{within(first)} is expected between {number(new.low, digits)} and {number(new.high, digits)} "
-            f"({100 * level:g} % prediction interval, corrected for the selection)."
+            f"({100 * level:g} % random-effects prediction interval, corrected for the selection)."
         )
         if len(scored) < FEW_GROUPS:
             told += (

@@ -120,7 +120,7 @@ def summarize_numbers(
         )
     if any(row.wins and row.status == "dropped" for row in rows):
         note += " A dropped configuration can win a resample: it is judged only on the folds that it ran."
-    method = METHODS[first.method] + "; with early dropping, in the manner of BCED-CV (BBCD-CV)" * ("dropped" in log.status)
+    early = "; with early dropping, in the manner of BCED-CV (BBCD-CV)" * ("dropped" in log.status)
     rule = "mean over folds" if by == "fold" else "score of all out-of-sample predictions together"
     rule += ", which ranks rows of the same fold only" * (by == "within_folds")
     has_model, saved = hasattr(search, "best_estimator_"), log.n_fits_saved
@@ -142,7 +142,8 @@ def summarize_numbers(
         task=search.predictions_.task,
         winner=f"{rows[search.best_index_].params}{'' if first.decision is None else f'; {first.decision.shown()}'}",
         data=_data(search, X),
-        method=f"{method}. The winner was chosen by {within(metric_label(first.metric, first.positive))}, the {rule}.",
+        method=f"{METHODS[first.method]}{early}. The winner was chosen by "
+        f"{within(metric_label(first.metric, first.positive))}, the {rule}.",
         command=clean(command or _NOISE.sub(r"\1", f"{BaseEstimator.__repr__(search, 4000)}.fit(X, y)"), 4000),
         race=race,
         table_note=note,
