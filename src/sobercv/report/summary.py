@@ -114,10 +114,7 @@ def summarize_numbers(
     first, log, rows, by = estimate_of(search), search.race_, configurations(search), search.question_.aggregate
     (race, rounds), has_rounds, note = race_of(search), len(log.alive_by_round) > 1, SINGLE
     if isinstance(first.decision, Threshold):
-        note += (
-            " Ranks and pooled scores are those at each configuration's own best threshold; means over folds are of "
-            "the labels that it predicts untuned."
-        )
+        note += " Ranks and pooled scores are those at each configuration's own best threshold; fold means are untuned."
     if any(row.wins and row.status == "dropped" for row in rows):
         note += " A dropped configuration can win a resample: it is judged only on the folds that it ran."
     early = "; with early dropping, in the manner of BCED-CV (BBCD-CV)" * ("dropped" in log.status)
@@ -147,7 +144,7 @@ def summarize_numbers(
         command=clean(command or _NOISE.sub(r"\1", f"{BaseEstimator.__repr__(search, 4000)}.fit(X, y)"), 4000),
         race=race,
         table_note=note,
-        timing=_known(timing),
+        timing={label: text for label, text in timing.items() if text},
     )
 
 
@@ -168,13 +165,10 @@ def summarize_estimates(
     first, winner = estimates[0], clean(estimates[0]._winner(), 300)
     names = {index: f"configuration {index}" for index in first.configurations.tolist()} | {first.winner: winner}
     rank = np.argsort(np.argsort(-first.scores, kind="stable"), kind="stable") + 1
-    data = {
-        "Samples": "" if first.n_folds else f"{first.n_samples:,}",
-        "Groups": f"{first.n_groups:,}" if first.n_groups else "",
-        "Folds": f"{first.n_folds:,}, all that is known" if first.n_folds else "",
-        "Repeats": f"{first.n_repeats:,}" if first.n_repeats > 1 else "",
-        "Configurations": f"{first.n_configurations:,}",
-    }
+    sizes = {
+        "Samples": 0 if first.n_folds else first.n_samples, "Groups": first.n_groups, "Folds": first.n_folds,
+        "Repeats": first.n_repeats if first.n_repeats > 1 else 0, "Configurations": first.n_configurations,
+    }  # fmt: skip
     return _summary(
         estimates,
         _rows(first, names, ["finished"] * len(names), first.winner, {"rank": rank, "pooled": first.scores}),
@@ -182,7 +176,7 @@ def summarize_estimates(
         title=clean(title or "Corrected score", 120),
         task="",
         winner=winner,
-        data=_known(data),
+        data={name: f"{n:,}{', all that is known' * (name == 'Folds')}" for name, n in sizes.items() if n},
         method=f"{METHODS.get(first.method, first.method)}.",
         command=clean(command or "", 4000),
         table_note=SINGLE,
@@ -303,11 +297,6 @@ def finished(summary: Summary, search: Any, notes: Iterable[Note] = ()) -> Summa
 
 
 # ---- facts ---------------------------------------------------------------------------------------------------------
-def _known(facts: Facts) -> Facts:
-    """Leave out facts without a text."""
-    return {label: text for label, text in facts.items() if text}
-
-
 def _data(search: Any, X: Any) -> Facts:
     """Say how much data there was, and what was to be predicted."""
     table, groups = search.predictions_, estimate_of(search).n_groups
@@ -329,7 +318,7 @@ def _data(search: Any, X: Any) -> Facts:
         "Cross-validation": f"{each}{repeats}",
         "Configurations": f"{total - n_out:,} of {total:,}" if n_out else f"{total:,}",
     }
-    return _known(facts)
+    return {label: text for label, text in facts.items() if text}
 
 
 def _target(table: Predictions) -> str:
