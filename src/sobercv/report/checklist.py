@@ -25,7 +25,8 @@ OUTPUTS = {"classification": "The class", "survival": "A risk: a higher value me
 def checklist(summary: Summary) -> Table:
     """Fill in what the run knows."""
     by, data = [table for table in summary.tables if table.name.startswith("by-")], summary.data
-    groups = [f"Groups ({data['Groups']})."] if "Groups" in data else []
+    clusters = [f"Groups ({data['Groups']})."] if "Groups" in data else []
+    clusters += [f"Scored separately: {'; '.join(table.title for table in by)}."] if by else []
     plots = [chart.title for section in summary.sections if section.name == "curves" for chart in section.charts]
     decided = any(table.name == "thresholds" for table in summary.tables)
     facts = {
@@ -35,7 +36,7 @@ def checklist(summary: Summary) -> Table:
         "tried": count(sum(row.was_compared for row in summary.configurations), "configuration"),
         "measures": ", ".join(score.label for score in summary.scores),
         "plots": ", ".join(plots) or "none",
-        "clusters": " ".join([*groups, *(f"Scored separately: {table.title}." for table in by)]),
+        "clusters": " ".join(clusters),
         "by cluster": " ".join(table.sentence for table in by),
         "output": OUTPUTS.get(summary.task, "A number") + " and its probability; see decisions by threshold" * decided,
         "limitations": " ".join(note.text for note in summary.notes if note.code in LIMITATIONS),

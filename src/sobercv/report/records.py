@@ -45,14 +45,19 @@ class Score:
     @classmethod
     def of(cls, estimate: Estimate) -> Score:
         """Write an estimate as the score that readers see, with as many digits as it needs."""
-        copied = ("metric", "value", "interval", "naive", "optimism", "n_undefined", "interval_method")
         return cls(
-            **{name: getattr(estimate, name) for name in copied},
+            metric=estimate.metric,
             label=metric_label(estimate.metric, estimate.positive),
+            value=float(estimate.value),
+            interval=None if estimate.interval is None else tuple(map(float, estimate.interval)),
             level=estimate.confidence_level,
+            naive=float(estimate.naive),
+            optimism=float(estimate.optimism),
             n_draws=0 if estimate.draws is None else len(estimate.draws),
+            n_undefined=estimate.n_undefined,
             digits=digits_for((estimate.value, estimate.naive, *(estimate.interval or ())), estimate.optimism),
             positive=None if estimate.positive is None else clean(estimate.positive, 60),
+            interval_method=estimate.interval_method,
         )
 
     @property
@@ -69,11 +74,6 @@ class Score:
     def ends(self) -> str:
         """The interval as it is written; empty where there is none."""
         return between(self.interval, self.digits) if self.interval else ""
-
-    @property
-    def with_interval(self) -> str:
-        """The honest number and its interval, as they are written."""
-        return f"{self.honest}, {100 * self.level:g} % interval {self.ends}" if self.interval else self.honest
 
     @property
     def off_by(self) -> str:

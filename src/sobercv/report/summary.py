@@ -199,6 +199,7 @@ def _summary(
     """
     first, scores = estimates[0], tuple(map(Score.of, estimates))
     score, tried = scores[0], sum(row.was_compared for row in rows)
+    interval = f", {100 * score.level:g} % interval {score.ends}" if score.interval else ""
     unit = "folds" if first.method == "bbc-f" else "groups" if first.n_groups else "samples"
     about, share = f"Configuration {first.winner}.", next(row.wins for row in rows if row.index == first.winner)
     if share is not None and tried > 1:
@@ -214,7 +215,7 @@ def _summary(
             tuning = first.gain_over(models[0].index).sentence(base)
     summary = Summary(
         created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        headline=f"{score.label}: {score.with_interval}.",
+        headline=f"{score.label}: {score.honest}{interval}.",
         why=_why(score, tried, unit),
         scores=scores,
         about_winner=f"{about} {tuning}".strip(),
@@ -238,7 +239,7 @@ def _why(score: Score, tried: int, unit: str) -> str:
     if not score.n_draws:
         return f"This protocol draws no resamples; plain cross-validation claims {score.claim}."
     if tried == 1:
-        why, again = "There was one configuration and nothing to choose, so the two differ by chance.", "Scoring it"
+        why, again = "There was one configuration and nothing to choose: the two differ only by chance.", "Scoring it"
     elif score.optimism > 0:
         why = f"Plain cross-validation quotes the best of {tried:,} scores, so part of its {score.claim} is luck."
     else:
@@ -276,7 +277,7 @@ def with_charts(summary: Summary, search: Any, time: str = "time") -> Summary:
             f" With {n_groups} groups, bands and intervals in this section are too narrow: look at the curves only."
         )
     if score.optimism > 0 and len(summary.configurations) > 1:
-        sentence += " They belong to the configuration that looked best, so they are slightly optimistic."
+        sentence += " The curves are those of the configuration that looked best, so they are slightly optimistic."
     tables = tuple(part for part in parts if isinstance(part, Table))
     summary = summary.with_section(Section("curves", "What the winner predicts", charts, tables, sentence))
     summary = summary.with_section(Section("families", "Kinds of models", tables=families_table(search)))
