@@ -47,7 +47,7 @@ def checklist(summary: Summary) -> Table:
         facts["final"] = summary.winner
     if summary.columns:
         facts["read"] = count(len(summary.columns.rows) - 1, "column")
-        facts["filled"] = "" if data["Missing cells"].startswith("0 ") else FILLED
+        facts["filled"] = "" if data.get("Missing cells", "0 ").startswith("0 ") else FILLED
     rows = [("Item", "What to report", "This run")]
     for line in files(__package__).joinpath("tripod.txt").read_text(encoding="utf-8").splitlines():
         number, what, *answer = line.split("\t")
