@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 
 from sobercv.inference.notes import scales
 from sobercv.report import notes as diagnostics
+from sobercv.report.records import Score
 from sobercv.training.fit.task import Failure
 from sobercv.training.race import UNREACHED
 
@@ -75,3 +76,20 @@ def test_only_models_of_one_kind_are_compared():
     pipeline = Pipeline([("model", Ridge())])
     search = cases.fitted(pipeline, models, X, X[:, 0] + RNG.normal(size=120), scoring="r2", drop=None)
     assert diagnostics.edge_of_grid(search) == [], "two values of Ridge have no inside"
+
+
+@pytest.mark.parametrize(
+    ("metric", "low", "codes"),
+    [
+        ("roc_auc", 0.5, ["W701"]),
+        ("roc_auc(multi_class='ovr')", 0.49, ["W701"]),
+        ("concordance_index_ipcw", 0.49, ["W701"]),  # only Harrell's index was judged
+        ("roc_auc", 0.51, []),
+        ("r2", -0.1, ["W701"]),
+        ("accuracy", 0.1, []),  # the frequencies of the classes are not known
+    ],
+)
+def test_an_interval_that_reaches_the_score_of_guessing_is_named(metric, low, codes):
+    score = Score(metric, "A score", 0.7, (low, 0.9), 0.95, 0.71, 0.01, 1000, 0, 3)
+    assert [note.code for note in diagnostics.judged(score, share=0.9)] == codes
+    assert [note.code for note in diagnostics.judged(score, share=0.4)] == [*codes, "W702"]

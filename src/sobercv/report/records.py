@@ -15,14 +15,14 @@ from .words import between, clean, digits_for, metric_label, number
 
 Numbers = tuple[float, ...]
 Facts = dict[str, str]  # by label
-#: Warnings before all others, because no correction helps (leaks, rows in training and test at once), and after them
-#: (how the table was read).
-PLACES = {"W806": 0, "W301": 0, "W801": 2, "W809": 2}
+#: Warnings before all others, because no correction helps (leaks, rows in training and test at once), and those after
+#: them (the edge of a grid, how the table was read); others have place 1.
+PLACES = {"W806": 0, "W301": 0, "W711": 2, "W801": 3, "W809": 3}
 
 
 def order_of(note: Note) -> int:
     """Return the place of a note among others: what can make a score worthless first, suggestions last."""
-    return 3 if note.severity == "suggestion" else PLACES.get(note.code, 1)
+    return 4 if note.severity == "suggestion" else PLACES.get(note.code, 1)
 
 
 @dataclass(frozen=True)

@@ -210,9 +210,9 @@ def _summary(
     models = [row for row in rows if row.index in first.configurations and not row.params.startswith(BASELINE)]
     tuning = ""
     if models and first.n_configurations > 1:
-        base = f"the first {'model' if models[0].index else 'configuration'} ({models[0].params})" if table else None
+        base = f"the first {'model' if models[0].index else 'configuration'} ({models[0].params})"
         with suppress(SoberError):  # no draw judges it
-            tuning = first.gain_over(models[0].index).sentence(base)
+            tuning = first.gain_over(models[0].index).sentence(None if table is None else base)
     summary = Summary(
         created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         headline=f"{score.label}: {score.honest}{interval}.",
@@ -230,7 +230,7 @@ def _summary(
     )
     charts = (*draws_chart(first, score), *rounds)
     section = Section("selection", "How the number was obtained", charts, sentence=sentence)
-    return summary.with_notes([*judged(score, share, table), *notes]).with_section(section)
+    return summary.with_notes([*notes, *judged(score, share, table)]).with_section(section)
 
 
 def _why(score: Score, tried: int, unit: str) -> str:
