@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 
 from sobercv.inference.notes import scales
 from sobercv.report import notes as diagnostics
+from sobercv.report.records import Score
 from sobercv.training.fit.task import Failure
 from sobercv.training.race import UNREACHED
 
@@ -21,7 +22,7 @@ Y = (X[:, 0] + 0.3 * RNG.normal(size=120) > 0).astype(int)
 
 def test_a_value_on_the_edge_of_its_grid_is_named():
     search = cases.fitted(LogisticRegression(), {"C": [1e-5, 1e-4, 1e-3]}, X, Y, scoring="neg_log_loss", drop=None)
-    note = diagnostics.edge_of_grid(search)
+    (note,) = diagnostics.edge_of_grid(search)
     assert note.code == "W711"
     assert "C 0.001 is the largest of 1e-05 to 0.001" in note.text
 
@@ -37,7 +38,7 @@ def test_a_value_on_the_edge_of_its_grid_is_named():
 def test_natural_ends_and_short_grids_are_not_reported(estimator, grid):
     search = cases.fitted(estimator, grid, X, Y, scoring="accuracy", drop=None)
     found = diagnostics.edge_of_grid(search)
-    assert (found is None) == (grid.get("C") != [1e-6, 0.5, 1e-5])
+    assert (not found) == (grid.get("C") != [1e-6, 0.5, 1e-5])
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -74,4 +75,21 @@ def test_only_models_of_one_kind_are_compared():
     models = [{"model": [Ridge()], "model__alpha": [3.0, 10.0]}, {"model": [KernelRidge()], "model__alpha": [0.1]}]
     pipeline = Pipeline([("model", Ridge())])
     search = cases.fitted(pipeline, models, X, X[:, 0] + RNG.normal(size=120), scoring="r2", drop=None)
-    assert diagnostics.edge_of_grid(search) is None, "two values of Ridge have no inside"
+    assert diagnostics.edge_of_grid(search) == [], "two values of Ridge have no inside"
+
+
+@pytest.mark.parametrize(
+    ("metric", "low", "codes"),
+    [
+        ("roc_auc", 0.5, ["W701"]),
+        ("roc_auc(multi_class='ovr')", 0.49, ["W701"]),
+        ("concordance_index_ipcw", 0.49, ["W701"]),  # only Harrell's index was judged
+        ("roc_auc", 0.51, []),
+        ("r2", -0.1, ["W701"]),
+        ("accuracy", 0.1, []),  # the frequencies of the classes are not known
+    ],
+)
+def test_an_interval_that_reaches_the_score_of_guessing_is_named(metric, low, codes):
+    score = Score(metric, "A score", 0.7, (low, 0.9), 0.95, 0.71, 0.01, 1000, 0, 3)
+    assert [note.code for note in diagnostics.judged(score, share=0.9)] == codes
+    assert [note.code for note in diagnostics.judged(score, share=0.4)] == [*codes, "W702"]

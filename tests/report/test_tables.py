@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from sobercv.report import summarize
 from sobercv.report.checklist import checklist
 from sobercv.report.html import to_html
 from sobercv.report.model_charts import Bar
@@ -52,7 +53,10 @@ def test_the_checklist_is_filled_in_where_the_run_knows():
     assert "ROC AUC" in items["23a"]
     assert "interval" in items["23a"]
     assert items["17"] == "", "ethical approval is the authors' to tell"
+    assert items["7"] == "", "nothing is known of how a table was read"
     assert len(items) == 36
+    without_charts = {number: answer for number, _, answer in checklist(summarize(cases.binary()[0])).rows[1:]}
+    assert without_charts["22"].endswith("; trained on all samples.")
 
 
 def test_numbers_in_csv_are_plain_ascii():

@@ -106,8 +106,8 @@ def test_labels_in_the_middle_of_a_line():
 
 
 def test_nothing_has_no_sign():
-    assert (words.number(-0.0001), words.signed(-0.0001)) == ("0.000", "+0.000")
-    assert (words.number(-0.01, 2), words.signed(-0.01, 2)) == ("-0.01", "-0.01")
+    assert (words.number(-0.0001), words.number(-0.0001, sign="+")) == ("0.000", "+0.000")
+    assert (words.number(-0.01, 2), words.number(-0.01, 2, "+")) == ("-0.01", "-0.01")
 
 
 @pytest.mark.parametrize(("p", "text"), [(0.9951, "99.5 %"), (0.99, "99.0 %"), (0.9999, ">99.9 %"), (1.0, ">99.9 %")])

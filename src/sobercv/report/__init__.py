@@ -36,9 +36,8 @@ def write(summary: Summary, path: Any) -> Path:
     -------
     Path
     """
-    path = Path(path)
-    path.write_text(rendered(summary, path), encoding="utf-8")
-    return path
+    Path(path).write_text(rendered(summary, Path(path)), encoding="utf-8")
+    return Path(path)
 
 
 def rendered(summary: Summary, path: Path) -> str:
@@ -47,5 +46,4 @@ def rendered(summary: Summary, path: Path) -> str:
     if kind in RENDERERS:
         return RENDERERS[kind](summary)
     hint = "Write report.html" + " and print it to PDF in the browser" * (kind == "pdf")
-    known = ".html, .md, .csv or .json"
-    raise SoberError("E122", f"A report's name ends with {known}; got {str(path)!r}. {hint}.")
+    raise SoberError("E122", f"A report's name ends with .html, .md, .csv or .json; got {str(path)!r}. {hint}.")

@@ -9,30 +9,30 @@ from ..containers import as_array
 from ..errors import SoberError
 from ..inference.difference import Family, families
 from .records import Table
-from .words import between, clean, count, digits_for, family_of, metric_label, number, percent, signed, within
+from .words import between, clean, count, digits_for, family_of, metric_label, number, percent, within
 
 BASELINE = "a constant baseline"
 
 
-def families_table(search: Any) -> Table | None:
-    """Tabulate the kinds of models that were in the race."""
-    procedure = search.question_.procedure
+def families_table(search: Any) -> tuple[Table, ...]:
+    """Tabulate the kinds of models that were in the race; none where there are not two."""
+    procedure, table = search.question_.procedure, search.predictions_
     if search.question_.by == "fold" or (procedure is not None and procedure.stands_beside):
-        return None
-    labels, table = [clean(label, 60) for label in labels_of(search, None)], search.predictions_
+        return ()
+    labels = [clean(label, 60) for label in labels_of(search, None)]
     if len({labels[int(c)] for part in (table, *table.dropped) for c in part.configurations}) < 2:
-        return None
+        return ()
     found = families(table, search.question_, labels)
     first, digits = found[0].estimate, digits_for([f.estimate.value for f in found])
     label = within(metric_label(first.metric, first.positive))
     head = ("Kind of model", "Tried", f"Honest {label}", "Interval", "Difference", "Its interval", "Won")
     rows = (
         (f.name, str(len(f.configurations)), number(f.estimate.value, digits),
-         "" if f.estimate.interval is None else between(f.estimate.interval, digits),
-         signed(f.difference.value, digits), between(f.difference.interval, digits), percent(f.share))
+         between(f.estimate.interval, digits) if f.estimate.interval else "",
+         number(f.difference.value, digits, "+"), between(f.difference.interval, digits), percent(f.share))
         for f in found
     )  # fmt: skip
-    return Table("families", "Kinds of models", (head, *rows), _sentence(search, found, digits))
+    return (Table("families", "Kinds of models", (head, *rows), _sentence(search, found, digits)),)
 
 
 def _sentence(search: Any, found: list[Family], digits: int = 3) -> str:
@@ -62,18 +62,20 @@ def _sentence(search: Any, found: list[Family], digits: int = 3) -> str:
 def labels_of(search: Any, by: Any) -> list[str]:
     """Return the label of every configuration, see `BBCSearchCV.families`."""
     listed: list[Mapping[str, Any]] = search.cv_results_["params"]
+    if by is None:
+        return [family_of(_model(search.estimator, params)) for params in listed]
+    if callable(by):
+        return [str(by(params)) for params in listed]
     if isinstance(by, str):
-        if not any(by in params for params in listed):
-            known = ", ".join(sorted({name for params in listed for name in params}))
-            raise SoberError("E122", f"`by` must be a parameter of the search, one of {known}; got {by!r}.")
+        known = {name for params in listed for name in params}
+        if by not in known:
+            text = f"`by` must be a parameter of the search, one of {', '.join(sorted(known))}; got {by!r}."
+            raise SoberError("E122", text)
         return [f"{by}={params[by]!r}" if by in params else f"no {by}" for params in listed]
-    if by is None or callable(by):
-        return [str(family_of(_model(search.estimator, params)) if by is None else by(params)) for params in listed]
     labels = as_array(by, "by")[0]
     if labels.shape != (len(listed),):
-        raise SoberError(
-            "E101", f"`by` must have a label for each of the {len(listed)} configurations; got shape {labels.shape}."
-        )
+        text = f"`by` must have a label for each of the {len(listed)} configurations; got shape {labels.shape}."
+        raise SoberError("E101", text)
     return list(map(str, labels.tolist()))
 
 

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from ..containers import Array, is_number
+from ..containers import is_number
 from ..errors import Note
-from ..inference import Estimate
-from ..search.results import estimate_of, unreached
+from ..predictions import Predictions
+from ..search.results import unreached
 from ..training.race import UNREACHED
 from .charts import MOST_CLASSES
 from .evidence import Evidence
-from .records import Chart
-from .words import between, count, digits_for, metric_label, number, percent
+from .records import Chart, Score
+from .words import count, number, percent
 
-#: Score of a guess that knows nothing but the frequencies.
-GUESSING = {
-    **dict.fromkeys(("roc_auc", "roc_auc_ovr", "roc_auc_ovo", "roc_auc_ovr_weighted", "roc_auc_ovo_weighted"), 0.5),
-    "concordance_index": 0.5,
-    "r2": 0.0,
-    "matthews_corrcoef": 0.0,
-}
 #: A winner that won a smaller share of the resamples is one of several.
 OFTEN = 0.5
 #: The notes that are found after a run, as against those of checks before it.
@@ -33,41 +26,35 @@ LIMITATIONS = (*AFTER_THE_RUN, "W201", "W203", "W204", "W205", "W301", "W601", "
 
 
 def notes(search: Any, checked: Iterable[Note] = ()) -> list[Note]:
-    """Collect what checks found, what the estimates noted (under the same code, instead), and what numbers say."""
+    """Collect what checks found, what the estimates noted (under the same code, instead), and what the log says."""
     estimates = search.estimate_.values() if search.multimetric_ else [search.estimate_]
     once = dict.fromkeys(note for estimate in estimates for note in estimate.notes)
     noted = [note for note in once if note.code != "W217"]  # no caveat; the chart of the race says it
     said = {note.code for note in noted}
     found = [*(note for note in checked if note.code not in said), *noted]
-    failures, total, table = search.race_.failures, len(search.race_.status), search.predictions_
+    failures, total = search.race_.failures, len(search.race_.status)
     n_late = sum(cause.message == UNREACHED for cause in failures.values())
     if n_failed := len(failures) - n_late:
         text = f"{n_failed:,} of {count(total, 'configuration')} failed and were set aside; see Failures."
         found.append(Note("W204", text))
     if n_late:
-        found.append(Note("W204", unreached(n_late, total)))
-    first, chance = estimate_of(search), None
-    if first.metric == "balanced_accuracy" and table.n_classes:
-        chance = 1.0 / float(table.n_classes)
-    elif first.metric == "accuracy" and table.y.ndim == 1:
+        return [*found, Note("W204", unreached(n_late, total))]  # no edge of a grid was tried
+    return found + edge_of_grid(search)
+
+
+def judged(score: Score, share: float | None, table: Predictions | None = None) -> list[Note]:
+    """Say where the interval reaches the score of guessing, and where the winner won a small `share` of resamples."""
+    chance, found = {"r2": 0.0, "matthews_corrcoef": 0.0}.get(score.metric), []
+    if score.metric.startswith(("roc_auc", "concordance_index")):
+        chance = 0.5
+    elif table is not None and table.n_classes and score.metric == "balanced_accuracy":
+        chance = 1.0 / table.n_classes
+    elif table is not None and table.y.ndim == 1 and score.metric == "accuracy":
         chance = float(np.bincount(table.y).max() / table.n_samples)
-    edge = None if n_late else edge_of_grid(search)  # of a grid that was tried
-    return [*found, *judged(first, chance), *([] if edge is None else [edge])]
-
-
-def judged(estimate: Estimate, chance: float | None = None) -> list[Note]:
-    """Say where the interval reaches `chance`, the score of guessing, and where the winner seldom won."""
-    chance, found = GUESSING.get(estimate.metric) if chance is None else chance, []
-    if chance is not None and estimate.interval is not None and estimate.interval[0] <= chance:
-        digits = digits_for((*estimate.interval, chance))
-        text = (
-            f"The interval of {metric_label(estimate.metric, estimate.positive)}, "
-            f"{between(estimate.interval, digits)}, is not entirely above {number(chance, digits)}, the score of "
-            "guessing."
-        )
-        found.append(Note("W701", text))
-    share = float(win_shares(estimate)[estimate.configurations == estimate.winner].sum())
-    if share < OFTEN:
+    if chance is not None and score.interval is not None and score.interval[0] <= chance:
+        text = f"The interval of {score.label}, {score.ends}, is not entirely above {number(chance, score.digits)}"
+        found.append(Note("W701", f"{text}, the score of guessing."))
+    if share is not None and share < OFTEN:
         text = (
             f"The winner won only {percent(share)} of the resamples: other configurations are about as good, so read "
             "little into its parameters. The honest score accounts for this."
@@ -76,22 +63,16 @@ def judged(estimate: Estimate, chance: float | None = None) -> list[Note]:
     return found
 
 
-def win_shares(estimate: Estimate) -> Array:
-    """Share of the resamples that each configuration won [C]; NaN where it is not known."""
-    counts = estimate.win_counts
-    if counts is None or not counts.sum():
-        return np.full(len(estimate.configurations), np.nan)
-    return np.asarray(counts / counts.sum())
-
-
-def edge_of_grid(search: Any) -> Note | None:
-    """Say which parameters of the winner have the least or the greatest value that was tried."""
-    winner, told, same = dict(search.best_params_), [], []
+def edge_of_grid(search: Any) -> list[Note]:
+    """Say that a number of the winner is the least or greatest value that was tried."""
+    winner, told = dict(search.best_params_), []
     numbers = [name for name, value in winner.items() if is_number(value)]
-    for params in search.cv_results_["params"]:  # those that differ from the winner in numbers only
-        others = (repr(params.get(name)) == repr(value) for name, value in winner.items() if name not in numbers)
-        if params.keys() == winner.keys() and all(others):
-            same.append(params)
+
+    def rest(params: Mapping[str, Any]) -> dict[str, str]:
+        """What a configuration must share with the winner to be compared: all but the values of its numbers."""
+        return {name: "" if name in numbers else repr(value) for name, value in params.items()}
+
+    same = [params for params in search.cv_results_["params"] if rest(params) == rest(winner)]
     for name in numbers:
         value, is_whole = float(winner[name]), isinstance(winner[name], (int, np.integer))
         values = sorted({float(params[name]) for params in same if is_number(params[name])})
@@ -102,10 +83,8 @@ def edge_of_grid(search: Any) -> Note | None:
             continue
         which = f"{name.rpartition('__')[2]} {winner[name]:.4g} is the {'smallest' if is_least else 'largest'}"
         told.append(f"{which} of {values[0]:.4g} to {values[-1]:.4g}")
-    if not told:
-        return None
     beyond = "Values beyond it may be better; a larger grid or preset tries them."
-    return Note("W711", f"The winner is at the edge of what was tried: {'; '.join(told)}. {beyond}")
+    return [Note("W711", f"The winner is at the edge of what was tried: {'; '.join(told)}. {beyond}")] if told else []
 
 
 def missing_charts(evidence: Evidence, charts: tuple[Chart, ...]) -> list[Note]:

@@ -11,21 +11,18 @@ from dataclasses import dataclass, field, replace
 
 from ..errors import Note
 from ..inference import Estimate
-from .words import between, clean, digits_for, metric_label, number, signed
+from .words import between, clean, digits_for, metric_label, number
 
 Numbers = tuple[float, ...]
 Facts = dict[str, str]  # by label
-#: Warnings that come before all others, because no correction helps: leaks, and rows in training and test at once.
-FIRST = ("W806", "W301")
-#: Those that come after all others: how the table was read.
-LAST = ("W801", "W809")
+#: Warnings before all others, because no correction helps (leaks, rows in training and test at once), and those after
+#: them (the edge of a grid, how the table was read); others have place 1.
+PLACES = {"W806": 0, "W301": 0, "W711": 2, "W801": 3, "W809": 3}
 
 
 def order_of(note: Note) -> int:
     """Return the place of a note among others: what can make a score worthless first, suggestions last."""
-    if note.severity == "suggestion":
-        return 3
-    return 0 if note.code in FIRST else 2 if note.code in LAST else 1
+    return 4 if note.severity == "suggestion" else PLACES.get(note.code, 1)
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ class Score:
     @property
     def off_by(self) -> str:
         """How far plain cross-validation is off: the difference of the numbers as they are written."""
-        return signed(round(self.naive, self.digits) - round(self.value, self.digits), self.digits)
+        return number(round(self.naive, self.digits) - round(self.value, self.digits), self.digits, "+")
 
     @property
     def gap(self) -> str:

@@ -20,7 +20,7 @@ from ..predictions import Predictions
 from .evidence import padded, positive_of
 from .records import Chart, Section, Table, Whisker
 from .summary import FEW_GROUPS
-from .words import NOTHING, between, clean, count, digits_for, metric_label, number, within
+from .words import NOTHING, between, clean, digits_for, metric_label, number, within
 
 N_RESAMPLES = 400
 #: More subgroups than these are a column of its own kind, such as an id.
@@ -74,8 +74,7 @@ def heterogeneity(scores: Array, variances: Array, level: float = 0.95) -> Heter
 
 def scores_by(table: Predictions, labels: Array, scorer: Scorer, level: float, seed: int) -> list[Subgroup]:
     """Score the winner's predictions within each subgroup, with a bootstrap of the rows, or groups, inside it."""
-    found = list[Subgroup]()
-    is_event = table.y["event"] if table.task == "survival" else None
+    found, is_event = list[Subgroup](), table.y["event"] if table.task == "survival" else None
     if table.n_classes == 2:
         is_event = table.y == table.target.labels.index(positive_of(table))
     for label in sorted(set(labels.tolist())):
@@ -87,19 +86,17 @@ def scores_by(table: Predictions, labels: Array, scorer: Scorer, level: float, s
         # A centre is resampled by its rows. A bootstrap of a few groups can be far too narrow, so that rows are
         # resampled as well there, and what varies more counts.
         units = [None] * (n_groups < FEW_GROUPS) + [inside] * (n_groups > 1)
-        counts = np.zeros((1 + len(units) * N_RESAMPLES, table.n_samples), np.uint8)
-        counts[0, rows] = 1
         resampled = [Units(len(rows), seed, "subgroups", groups=each).counts(0, N_RESAMPLES) for each in units]
-        counts[1:, rows] = np.concatenate(resampled)
+        counts = np.zeros((1 + len(units) * N_RESAMPLES, table.n_samples), np.uint8)
+        counts[:, rows] = np.concatenate([np.ones((1, len(rows)), np.uint8), *resampled])
         score, *values = scorer.scores(counts)[:, 0]
         defined = (d[~np.isnan(d)] for d in np.split(np.array(values), len(units)))
-        draws = max((d for d in defined if len(d) > N_RESAMPLES // 2), key=np.var, default=None)
+        draws = max((d for d in defined if len(d) > N_RESAMPLES // 2), key=np.var, default=np.empty(0))
         one = Subgroup(clean(label, 60), len(rows), None if is_event is None else int(is_event[rows].sum()))
-        if not np.isnan(score) and draws is not None:
-            one = one._replace(score=float(score), variance=float(draws.var(ddof=1)))
-            if np.ptp(draws):
-                low, high = np.quantile(draws, ((1.0 - level) / 2.0, (1.0 + level) / 2.0)).tolist()
-                one = one._replace(interval=(low, high))
+        if not np.isnan(score) and len(draws):
+            low, high = np.quantile(draws, ((1.0 - level) / 2.0, (1.0 + level) / 2.0)).tolist()
+            interval = (low, high) if np.ptp(draws) else None
+            one = one._replace(score=float(score), interval=interval, variance=float(draws.var(ddof=1)))
         found.append(one)
     return found
 
@@ -110,62 +107,57 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
     if not 2 <= len(set(labels.tolist())) <= MOST or not table.responses:
         return None
     estimates = list(search.estimate_.values())[:3] if search.multimetric_ else [search.estimate_]
-    by_metric = [
-        scores_by(table, labels, question.bind(table, metric, pooled=True), level, search.seed_)
-        for metric, _ in zip(question.metrics, estimates, strict=False)
-    ]
+    scorers = [question.bind(table, metric, pooled=True) for metric in question.metrics[: len(estimates)]]
+    by_metric = [scores_by(table, labels, scorer, level, search.seed_) for scorer in scorers]
     scored = [s for s in by_metric[0] if not np.isnan(s.score)]
     if len(scored) < 2:
         return None
     digits = digits_for([v for s in scored for v in (s.score, *(s.interval or ()))])
-    # Only models that never saw a value can tell what they would score in a new one.
-    spread = _spread(scored, estimates[0], question.first) if held_out and len(scored) > 2 else None
     column, first, *others = clean(column, 40), *(metric_label(e.metric, e.positive) for e in estimates)
     name = f"by-{'-'.join(column.lower().split())}"
     title = f"Each {column} held out" if held_out else f"Scores by {column}"
-    rows: list[tuple[str, ...]] = [
-        (column, "Rows", *["Events"] * (scored[0].events is not None), first, "Interval", *others)
-    ]
+    counted = ("Rows", "Events")[: 1 if scored[0].events is None else 2]
+    rows: list[tuple[str, ...]] = [(column, *counted, first, "Interval", *others)]
     for one, *rest in zip(*by_metric, strict=True):
+        sizes = (f"{n:,}" for n in (one.n, one.events) if n is not None)
         interval = NOTHING if one.interval is None else between(one.interval, digits)
-        counted = (f"{n:,}" for n in (one.n, one.events) if n is not None)
         scores = (number(other.score, digits) for other in rest)
-        rows.append((one.label, *counted, number(one.score, digits), interval, *scores))
-    names, new = [f"{s.label} ({s.n:,})" for s in scored], ""
+        rows.append((one.label, *sizes, number(one.score, digits), interval, *scores))
     whiskers = [
         Whisker(float(i), *(s.interval or (s.score, s.score)), s.score, f"{s.label}: {number(s.score, digits)}")
         for i, s in enumerate(scored)
     ]
-    if spread is not None:
-        hint = f"a new one: {between((spread.low, spread.high), digits)}"
-        whiskers.append(Whisker(float(len(scored)), spread.low, spread.high, spread.mean, hint, hollow=True))
-        names.append("a new one")
-        new = " The diamond is their mean with the prediction interval for a new one."
-    if any(s.interval is None for s in scored):
-        new += " No interval: all resamples score alike."
-    forest = Chart(
-        name, f"{first} by {column}", first, "", padded(np.array([(w.low, w.high) for w in whiskers])),
-        (len(whiskers) - 0.5, -0.5), whiskers=tuple(whiskers), y_names=tuple(names),
-        sentence=f"The winner's score on the rows of each, with a bootstrap interval; rows in brackets.{new}",
-    )  # fmt: skip
-    k, ends = len(scored), [s.score for s in scored]
-    told = f"{first} ranges from {number(min(ends), digits)} to {number(max(ends), digits)} over {k} values of {column}"
+    names, below = [f"{s.label} ({s.n:,})" for s in scored], ""
+    ends = (number(end(s.score for s in scored), digits) for end in (min, max))
+    told = f"{first} ranges from {' to '.join(ends)} over {len(scored)} values of {column}"
     told += ", each predicted by models that were trained without it." if held_out else "."
-    if spread is not None:
-        differ = f"they differ by a standard deviation of {number(spread.between, digits)}"
-        told += f" Beyond chance, {differ if spread.between > 0 else 'no difference was detected'}. In a new one, "
-        told += (
-            f"{within(first)} is expected between {number(spread.low, digits)} and {number(spread.high, digits)} "
-            f"({100 * level:g} % prediction interval, corrected for the selection)."
-        )
-    elif held_out:
+    if held_out and len(scored) == 2:
         told += " Two values do not show how much others would differ."
-    if k < FEW_GROUPS and spread is not None:
+    elif held_out:  # only models that never saw a value can tell what they would score in a new one
+        new = _spread(scored, estimates[0], question.first)
+        hint = f"a new one: {between((new.low, new.high), digits)}"
+        whiskers.append(Whisker(float(len(scored)), new.low, new.high, new.mean, hint, hollow=True))
+        names.append("a new one")
+        below = " The diamond is their mean with the prediction interval for a new one."
+        differ = f"they differ by a standard deviation of {number(new.between, digits)}"
         told += (
-            f" {count(k, 'value')} of {column} can show whether the model fails in one of them; they cannot show how "
-            "much it varies between many: the interval for a new one rests on these few. Only more values make it "
-            "more certain; more rows of each do not."
+            f" Beyond chance, {differ if new.between > 0 else 'no difference was detected'}. In a new one, "
+            f"{within(first)} is expected between {number(new.low, digits)} and {number(new.high, digits)} "
+            f"({100 * level:g} % random-effects prediction interval, corrected for the selection)."
         )
+        if len(scored) < FEW_GROUPS:
+            told += (
+                f" {len(scored)} values of {column} can show whether the model fails in one of them; they cannot show "
+                "how much it varies between many. Only more values make the interval for a new one more certain; more "
+                "rows of each do not."
+            )
+    if any(s.interval is None for s in scored):
+        below += " No interval: all resamples score alike."
+    forest = Chart(
+        name, f"{first} by {column}", first, "", padded([(w.low, w.high) for w in whiskers]),
+        (len(whiskers) - 0.5, -0.5), whiskers=tuple(whiskers), y_names=tuple(names),
+        sentence=f"The winner's score on the rows of each, with a bootstrap interval; rows in brackets.{below}",
+    )  # fmt: skip
     return Section(name, title, (forest,), (Table(name, title, tuple(rows), told),))
 
 

@@ -13,13 +13,10 @@ LABELS = {
     "roc_auc": "ROC AUC",
     "roc_auc_ovr": "ROC AUC, one class against the rest",
     "roc_auc_ovo": "ROC AUC, class against class",
-    "average_precision": "Average precision",
-    "f1": "F1",
     "r2": "R\u00b2",
     "ppv": "PPV",
     "npv": "NPV",
     "concordance_index_ipcw": "Concordance index (Uno)",
-    "concordance_index": "Concordance index",
     "matthews_corrcoef": "Matthews correlation",
     "neg_brier_score": "Negative Brier score",
 }
@@ -67,14 +64,9 @@ def digits_for(values: Iterable[float], gap: float = 0.0) -> int:
     return 5
 
 
-def number(value: float | None, digits: int = 3) -> str:
-    """Write a score."""
-    return NOTHING if value is None or not math.isfinite(value) else f"{value:z,.{digits}f}"
-
-
-def signed(value: float, digits: int = 3) -> str:
-    """Write a difference."""
-    return f"{value:+z,.{digits}f}"
+def number(value: float | None, digits: int = 3, sign: str = "") -> str:
+    """Write a score or, with "+" as its sign, a difference."""
+    return NOTHING if value is None or not math.isfinite(value) else f"{value:{sign}z,.{digits}f}"
 
 
 def between(bounds: Iterable[float | None], digits: int = 3) -> str:
