@@ -6,8 +6,6 @@ Refuses in one sentence what no model could learn; what is only doubtful is for 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +14,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..targets import LARGEST, MOST_CLASSES, TABLE_TASKS, guess_task, obvious_positive, survival_of
-from .naming import closest, listed
+from .naming import closest, listed, named_like
 from .settings import Settings
 from .tool_columns import correctable
 
@@ -121,24 +119,13 @@ def find(frame: Any, name: str) -> None:
 
 #: Beginnings of words, in several languages, that name a time until an event, and an event.
 TIME_NAME = re.compile(
-    r"surv|os$|ttp$|ttd$|[pdre]fs$|time|tte$|follow|fup|fu$|zeit|ueberleb|uberleb|beobacht|dauer|duree|duration|suivi|"
+    r"surv|os$|ttp$|ttd$|[pdre]fs$|time|tte$|follow|fup|fu[0-9]*$|zeit|ueberleb|uberleb|beobacht|dauer|duree|duration|suivi|"
     r"temps|tiempo|seguim|tempo|days?$|tage|months?$|monat|weeks?$|woch|jours|mois|dias|meses|giorni|mesi"
 )
 EVENT_NAME = re.compile(
     r"event|ereignis|status|dead|death|died|deceas|vital|censor|cens|zensier|verstorb|gestorb|tod|deces|mort|muert|fallec|"
     r"relaps|recur|rezidiv|progress"
 )
-
-
-def named_like(pattern: re.Pattern[str], columns: Iterable[Any]) -> list[str]:
-    """Return the columns of which a word begins as the pattern says, in their order."""
-    return [str(name) for name in columns if any(map(pattern.match, words_of(str(name))))]
-
-
-def words_of(name: str) -> list[str]:
-    """Split a name into words: small letters without accents, cut at capitals and at whatever is no letter."""
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    return re.findall(r"[a-z]+", unicodedata.normalize("NFKD", apart).encode("ascii", "ignore").decode().lower())
 
 
 def check_target(settings: Settings, frame: Any) -> None:
