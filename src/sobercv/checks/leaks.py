@@ -7,7 +7,6 @@ survival. Columns of few values and text are scored as categories. A leak makes 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -69,7 +68,7 @@ def leaks(data: Dataset) -> Iterator[Note]:
         text += f"and so can a leak: {are} known when the prediction is made? If not, write --ignore."
         yield Note("S801", text, tuple(asked))
     if data.ignored is not None and data.ignored.shape[1]:
-        aside = single_scores(data.ignored.iloc[rows], y, data.task)
+        aside = single_scores(data.ignored.iloc[rows], y, data.task) if data.ignored.shape[1] else {}
         left = [name for name in _suspects({**alone, **aside}, y, data.task) if name in aside]
         if left:
             text = f"Of the ignored columns this one nearly predicts the target on its own ({score}): "
@@ -115,37 +114,32 @@ def single_scores(X: Any, y: Array, task: str) -> dict[str, float]:
     if task in ("binary", "multiclass"):  # each class against the rest
         targets = [y == label for label in np.unique(y)[int(task == "binary") :]]
     names, codes, are_categories = _codes_of(X, task == "multiclass")
-    found = dict.fromkeys(map(str, X.columns), 0.0)
-    if names:
-        scores = np.min([_scores(codes, are_categories, target, task) for target in targets], axis=0)
-        for name, score in zip(names, scores.tolist(), strict=True):
-            found[name] = max(found[name], score)
-    return dict(sorted(found.items(), key=itemgetter(1), reverse=True))
+    scores = np.min([_scores(codes, are_categories, target, task) for target in targets], axis=0)
+    best = pd.Series(scores, names).groupby(level=0, sort=False).max()
+    return best.sort_values(ascending=False, kind="stable").to_dict()
 
 
 def _codes_of(X: Any, only_categories: bool) -> tuple[list[str], Array, Array]:
     """Return names [P], the values of columns and of their gaps as ordered codes [n, P], and which are categories [P].
 
-    Columns of one value are left out. `only_categories`: amounts are cut into slices of equally many rows.
+    `only_categories`: amounts are cut into slices of equally many rows.
     """
-    n, (are_numbers, values) = len(X), numbers_of(X)
-    gaps, words = ~np.isfinite(values), X.loc[:, ~are_numbers]
-    middle = pd.DataFrame(np.where(gaps, np.nan, values)).median().fillna(0.0).to_numpy()
-    numbers = rankdata(np.where(gaps, middle, values), "dense", axis=0) - 1
-    texts = [c.astype(object).where(c.notna(), None).map(str).factorize()[0] for _, c in words.items()]
-    written = np.array(texts, dtype=int).reshape(-1, n).T
-    codes = np.hstack([numbers, written, gaps, words.isna()]).astype(int)
-    n_values, most = 1 + codes.max(axis=0, initial=0), max(2, n // ROWS_PER_VALUE)
-    is_text = np.zeros(len(n_values), dtype=bool)
-    is_text[numbers.shape[1] : X.shape[1]] = True
-    are_categories = n_values <= np.where(is_text, most, min(FEW, most))
+    n, most, (are_numbers, values) = len(X), max(2, len(X) // ROWS_PER_VALUE), numbers_of(X)
+    few, words, values = min(FEW, most), X.loc[:, ~are_numbers], np.where(np.isfinite(values), values, np.nan)
+    middle = pd.DataFrame(values).median().fillna(0.0).to_numpy()
+    gaps = np.hstack([np.isnan(values), words.isna()]).astype(bool)
+    amounts = np.hstack([np.where(np.isnan(values), middle, values), gaps[:, gaps.any(axis=0)]])
+    codes = rankdata(amounts, "dense", axis=0).astype(int) - 1
+    are_categories = codes.max(axis=0, initial=0) < few
     if only_categories:  # a middle class is no end of any order
-        amounts = ~are_categories & ~is_text
-        codes[:, amounts] = (rankdata(codes[:, amounts], axis=0) - 0.5) * min(FEW, most) // n
-        are_categories |= amounts
-    keep = (n_values > 1) & (are_categories | ~is_text)
-    names = np.array([str(name) for name in (*X.columns[are_numbers], *words.columns)] * 2, dtype=object)
-    return names[keep].tolist(), codes[:, keep], are_categories[keep]
+        codes[:, ~are_categories] = (rankdata(codes[:, ~are_categories], axis=0) - 0.5) * few // n
+    texts = [c.astype(object).where(c.notna(), None).map(str).factorize()[0] for _, c in words.items()]
+    texts = [each if each.max() < most else 0 * each for each in texts]
+    codes = np.hstack([codes, np.array(texts, dtype=int).reshape(-1, n).T])
+    are_categories = np.append(are_categories | only_categories, np.ones(len(texts), dtype=bool))
+    numbers = [*X.columns[are_numbers]]
+    with_gaps = [name for name, has_gaps in zip([*numbers, *words], gaps.any(axis=0), strict=True) if has_gaps]
+    return list(map(str, [*numbers, *with_gaps, *words])), codes, are_categories
 
 
 def _scores(codes: Array, are_categories: Array, target: Array, task: str) -> Array:
