@@ -68,6 +68,14 @@ def test_few_rows_or_events_are_counted_against_the_folds():
     assert "W804" in codes(few, cv=4, **TIMED)
 
 
+def test_all_errors_are_listed():
+    frame = honest(60).assign(far=[np.inf, *range(59)], centre=[1, 2] * 30, y=["rare"] * 3 + ["other"] * 57)
+    found = [note for note in notes(frame, group="centre") if note.severity == "error"]
+    assert [note.code for note in found] == ["E106", "E106", "E102"]
+    assert found[0].text.startswith("The number of groups with a target is 2; at least 3 are needed.")
+    assert codes(honest(60)[["y"]])[0] == "E818"
+
+
 def test_a_named_group_or_id_is_not_complained_about():
     frame = BIG.assign(patient_id=np.repeat(np.arange(100), 3))
     assert codes(frame, group="patient_id") == ["S802"]  # 100 patients are few

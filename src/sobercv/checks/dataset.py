@@ -57,14 +57,14 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
     too_large = X.columns[are_numbers][(np.abs(values) > LARGEST).any(axis=0)]
     what, advice = f"infinite values or numbers beyond {LARGEST:g}", ". Correct them, or leave the cells empty."
     found += held_by("E102", list(too_large), what, advice)
-    if not any(note.severity == "error" for note in found):
-        found += leaks(data)
     # Most columns of wide tables hold fractions, which are looked at together; the others one by one.
     with np.errstate(invalid="ignore"):
         vary = (values != values[:1]).any(axis=0) & ~((values % 1 == 0) | np.isnan(values)).all(axis=0)
     fractions = set(X.columns[are_numbers][vary])
-    found += [*_columns(data, [name for name in X if name not in fractions]), *_names(data)]
-    found += _duplicates(data, values)
+    columns = [*_columns(data, [name for name in X if name not in fractions]), *_names(data)]
+    if not any(note.severity == "error" for note in (*found, *columns)):
+        found += leaks(data)
+    found += [*columns, *_duplicates(data, values)]
     if data.is_guess:
         read, other = ("classes", "regression") if data.task == "multiclass" else ("numbers", "multiclass")
         text = f"The target has {len(np.unique(data.y))} different whole numbers and is read as {read}. If wrong: "
@@ -76,7 +76,8 @@ def _rows(data: Dataset, cv: int) -> Iterator[Note]:
     """Too few rows, groups, events or rows of a class for folds, or for trust; rows without a target, and weights."""
     n, what, least = (data.n_rows, "rows", 6) if data.groups is None else (data.n_groups, "groups", 3)
     if n < least:
-        yield Note("E106", f"There are {n} {what} with a target; at least {least} are needed. Collect more data.")
+        text = f"The number of {what} with a target is {n}; at least {least} are needed. Collect more data."
+        yield Note("E106", text)
     elif what == "groups" and n == cv:
         text = f"Each of the {n} groups is held out once: the score is for groups that the model has not seen."
         few = f" {n} groups say little about how much the next one differs, so expect a wide interval."
@@ -100,9 +101,10 @@ def _rows(data: Dataset, cv: int) -> Iterator[Note]:
         advice = f"{f'Use --cv {n}, join' if n >= 2 else 'Join'} it with another class, or leave it out"
         is_number = data.task == "multiclass" and data.y.dtype.kind in "iu"
         advice += ", or write --task regression, if it is a number." if is_number else "."
-        if alike:
-            text = f"The classes {some(alike)} differ only in capitals. If they are one, write them alike."
-            advice = text if rarest in alike else advice
+        text = f"The classes {some(alike)} differ only in capitals. If they are one, write them alike."
+        if rarest in alike and n < cv:
+            advice = text
+        elif alike:
             yield Note("S801", text)
     if few and n < cv:
         yield Note("E106", f"{what}, fewer than the {cv} folds. {advice}")
@@ -129,7 +131,8 @@ def _columns(data: Dataset, names: Iterable[str]) -> Iterator[Note]:
     yield from held_by("W809", alike["empty"], "no value at all", left_out, "has", "have")
     yield from held_by("W809", alike["constant"], "the same value in every row", left_out, "has", "have")
     if len(alike["empty"]) + len(alike["constant"]) == X.shape[1]:
-        yield Note("E818", "Every column is constant or empty, so nothing can be learned. Add other columns.")
+        text = "No column is left to learn from: beside the target all are ignored, constant or empty. Add others."
+        yield Note("E818", text)
     gappy = [name for name in X.columns if 0.5 < share[name] < 1]
     filled = ". Gaps are filled with the median and marked."
     yield from held_by("W809", gappy, "more gaps than values", filled, "has", "have")
@@ -171,24 +174,18 @@ def _names(data: Dataset) -> Iterator[Note]:
 
 def _correctable(data: Dataset) -> Iterator[Note]:
     """A table that a tool wrote, or whose columns look like predictions of models: `sober correct` takes it."""
-    X = data.X.drop(columns=[name for name in data.X if plain(name) in PLACE])
     if data.X.shape[1] >= MOST_NAMES:
         return
-    if text := correctable(pd.DataFrame(columns=[*data.X.columns, *data.roles])):
-        yield Note("S801", text)
-    elif (
-        data.task == "binary"
-        and X.shape[1] >= 2
-        and X.dtypes.eq(float).all()
-        and not ((X < 0) | (X > 1)).any(axis=None)
-    ):
-        with_target = X.corrwith(pd.Series(data.y == data.classes[1], dtype=float))
+    text = correctable(pd.DataFrame(columns=[*data.X.columns, *data.roles]))
+    models = data.X.drop(columns=[name for name in data.X if plain(name) in PLACE])
+    may_be = not text and data.task == "binary" and models.shape[1] >= 2 and models.dtypes.eq(float).all()
+    if may_be and (models.min() >= 0).all() and (models.max() <= 1).all():
+        with_target = models.corrwith(pd.Series(data.y == data.classes[1], dtype=float))
         if (with_target > LEAST_SKILL).all() or (with_target < -LEAST_SKILL).all():
-            text = (
-                "All columns are numbers from 0 to 1 that go with the target. If they are out-of-fold predictions of "
-            )
-            text += f"models, sober correct FILE --target {data.target[0][:40]} corrects the best score."
-            yield Note("S801", text)
+            text = "All columns are numbers from 0 to 1 that go with the target. If they are out-of-fold predictions "
+            text += f"of models, sober correct FILE --target {data.target[0][:40]} corrects the best score."
+    if text:
+        yield Note("S801", text)
 
 
 def _duplicates(data: Dataset, values: Array) -> Iterator[Note]:
