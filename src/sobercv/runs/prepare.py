@@ -68,6 +68,7 @@ def prepare(settings: Settings, sha256: str | None = None, must_run: bool = True
             f"{table.name} has changed since the run began, so its stored fits belong to other data. Name the right "
             "file with --data, or start a new run.",
         )
+    settings = settings.split(table.frame.columns)
     data = assign(table.frame, settings)
     folds = data.n_folds(settings.cv)
     if folds == data.n_groups and not (settings.cv == folds >= FEW_GROUPS):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
@@ -55,7 +55,7 @@ class Settings:
     id: str | None = option(None, DATA, "Identifies samples; rows with the same value stay together.")
     group: str | None = option(None, DATA, "Rows with the same value (a patient) stay together.")
     weight: str | None = option(None, ADVANCED, "Weight of each row, in fits and scores.")
-    ignore: tuple[str, ...] = option((), DATA, "A column that models must not use; can be repeated.")
+    ignore: tuple[str, ...] = option((), DATA, "Columns that models must not use, such as a,b.")
     task: str | None = option(
         None, DATA, "binary, multiclass, regression or survival; default: inferred from the target.",
         words="binary multiclass regression survival",
@@ -110,6 +110,16 @@ class Settings:
     def target_names(self) -> list[str]:
         """Return [target] or [time, event]; empty where neither is named."""
         return [name for name in (self.target, self.time, self.event) if name is not None]
+
+    def split(self, known: Collection[str]) -> Settings:
+        """Split lists such as a,b of columns in `ignore` and `by`, but for what is the name of one as it stands."""
+        found = {}
+        for name in ("ignore", "by"):
+            columns: list[str] = []
+            for each in getattr(self, name):
+                columns += [each] if each in known else [part.strip() for part in each.split(",")]
+            found[name] = tuple(dict.fromkeys(filter(None, columns)))
+        return replace(self, **found)
 
     def roles(self) -> dict[str, str]:
         """Return the role of every column that models must not see; the target can have no other."""
@@ -205,7 +215,7 @@ def _plain(name: str, value: Any) -> Any:
     parts = [value] if isinstance(value, str) else value
     if name not in _LISTS or not isinstance(parts, (list, tuple)) or not all(isinstance(p, str) for p in parts):
         return value
-    if name != "ignore":
+    if name == "metric":
         parts = [p.strip() for part in parts for p in _OUTSIDE_BRACKETS.split(part) if p.strip()]
     return list(dict.fromkeys(parts))
 
