@@ -37,14 +37,14 @@ def plain(name: Any) -> str:
 
 
 def named_like(pattern: re.Pattern[str], names: Iterable[Any]) -> list[str]:
-    """Return the names of which a word begins as the pattern says; see `words_of`."""
-    return [str(name) for name in names if any(map(pattern.match, words_of(str(name))))]
-
-
-def words_of(name: str) -> list[str]:
-    """Split a name into words: small letters without accents and the digits behind them, cut at capitals, too."""
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    return re.findall(r"[a-z]+[0-9]*", unicodedata.normalize("NFKD", apart).encode("ascii", "ignore").decode().lower())
+    """Return the names of which a word begins as the pattern says: small letters without accents, and digits behind."""
+    found = []
+    for name in map(str, names):
+        apart = unicodedata.normalize("NFKD", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name))  # cut at capitals, too
+        words = re.findall(r"[a-z]+[0-9]*", apart.encode("ascii", "ignore").decode().lower())
+        if any(map(pattern.match, words)):
+            found.append(name)
+    return found
 
 
 def held_by(

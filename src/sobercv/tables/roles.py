@@ -13,9 +13,9 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import Note, SoberError
-from ..targets import LARGEST, MOST_CLASSES, TABLE_TASKS, guess_task, obvious_positive, survival_of
+from ..targets import LARGEST, MOST_CLASSES, guess_task, obvious_positive, survival_of
 from .naming import closest, listed, named_like
-from .settings import Settings
+from .settings import Settings, checked
 from .tool_columns import correctable
 
 
@@ -68,7 +68,7 @@ class Dataset:
 
 def assign(frame: Any, settings: Settings | None = None, **given: Any) -> Dataset:
     """Give the columns of a table their roles, by `Settings` or by names of theirs."""
-    settings = settings or Settings(**given)
+    settings = settings or Settings(**checked(given))
     check_target(settings, frame)
     names, others = settings.target_names, settings.roles()
     for name in others:
@@ -146,8 +146,6 @@ def check_target(settings: Settings, frame: Any) -> None:
         wrong = f"--time and --event name the same column, {time!r}. Name two."
     if wrong:
         raise SoberError("E808", wrong)
-    if task is not None and task not in TABLE_TASKS:
-        raise SoberError("E122", f"There is no task {task!r}; choose one of {', '.join(TABLE_TASKS)}.")
 
 
 # ---- the values of roles -------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ The command line, sober.toml and the folder of a run take their values from here
 from __future__ import annotations
 
 import re
+import reprlib
 import shlex
 import tomllib
 from collections.abc import Collection, Mapping
@@ -56,10 +57,9 @@ class Settings:
     group: str | None = option(None, DATA, "Rows with the same value (a patient) stay together.")
     weight: str | None = option(None, ADVANCED, "Weight of each row, in fits and scores.")
     ignore: tuple[str, ...] = option((), DATA, "Columns that models must not use, such as a,b.")
-    task: str | None = option(
-        None, DATA, "binary, multiclass, regression or survival; default: inferred from the target.",
-        words="binary multiclass regression survival",
-    )  # fmt: skip
+    task: Literal["binary", "multiclass", "regression", "survival"] | None = option(
+        None, DATA, "binary, multiclass, regression or survival; default: inferred from the target."
+    )
     positive: str | None = option(None, DATA, "The positive class, where a metric depends on it.")
     sheet: str | None = option(None, DATA, "Excel: the sheet with the table.")
     decimal: Literal[".", ","] | None = option(None, ADVANCED, "The decimal mark, . or , where numbers are ambiguous.")
@@ -102,7 +102,7 @@ class Settings:
     jobs: Annotated[int, msgspec.Meta(ge=-1024, le=1024)] = option(
         -1, RUN, "Number of workers (default: all cores). Does not change the result.", "-j"
     )
-    max_time: Annotated[float, msgspec.Meta(gt=0)] | None = option(
+    max_time: Annotated[float, msgspec.Meta(gt=0, lt=1e13)] | None = option(
         None, RUN, "Stop after 90s, 10m or 2h and report what is complete."
     )
 
@@ -126,7 +126,7 @@ class Settings:
         found = dict.fromkeys(self.target_names, "target")
         named = [(self.id, "id"), (self.group, "group"), (self.weight, "weight")]
         for name, role in [*named, *((n, "ignored") for n in self.ignore)]:
-            if name is not None and (found.get(name) == "target" or (role == "weight" and name in found)):
+            if name in found and (found[name] == "target" or role == "weight"):
                 raise SoberError("E808", f"{name!r} cannot be both the {found[name]} and {role}. Name another column.")
             if name is not None:
                 found.setdefault(name, role)
@@ -189,10 +189,9 @@ def checked(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
             found[name] = msgspec.convert(_plain(name, value), TYPES[name])
         except (msgspec.ValidationError, RecursionError) as error:
             try:
-                shown = repr(value)
-            except (ValueError, RecursionError):  # whole numbers of thousands of digits, lists in lists without end
+                shown = reprlib.repr(value)
+            except ValueError:  # whole numbers of thousands of digits
                 shown = "something huge"
-            shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
             label = f"{where}: " if where else "--"
             said = f"{label}{name.replace('_', '-')} must be {_allowed(name, str(error))}; got {shown}."
             raise SoberError("E808", said) from None
@@ -200,21 +199,16 @@ def checked(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Bring values that can be written in several ways into one, and others into what msgspec refuses."""
-    if name == "max_time":
-        if isinstance(value, str) and (written := _DURATION.fullmatch(value)):
-            value = float(written[1]) * _UNITS[written[2].lower()]
-        is_one = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e13
-        return float(value) if is_one else "no duration"
-    if name == "jobs" and value == 0:
-        return "none"
-    if name == "event_value" and (isinstance(value, float) or (isinstance(value, int) and abs(value) < 10**300)):
+    """Bring values that can be written in several ways into one, and no workers into what msgspec refuses."""
+    if name == "max_time" and isinstance(value, str) and (written := _DURATION.fullmatch(value)):
+        return float(written[1]) * _UNITS[written[2].lower()]
+    if name == "event_value" and isinstance(value, (int, float)) and abs(value) < 1e300:
         return str(value)
     if name == "cv" and isinstance(value, str) and value.strip().isdecimal():
         return int(value)
     parts = [value] if isinstance(value, str) else value
     if name not in _LISTS or not isinstance(parts, (list, tuple)) or not all(isinstance(p, str) for p in parts):
-        return value
+        return "none" if name == "jobs" and value == 0 else value
     if name == "metric":
         parts = [p.strip() for part in parts for p in _OUTSIDE_BRACKETS.split(part) if p.strip()]
     return list(dict.fromkeys(parts))
