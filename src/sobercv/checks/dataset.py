@@ -80,8 +80,8 @@ def _rows(data: Dataset, cv: int) -> Iterator[Note]:
         yield Note("E106", text)
     elif what == "groups" and n == cv:
         text = f"Each of the {n} groups is held out once: the score is for groups that the model has not seen."
-        few = f" {n} groups say little about how much the next one differs, so expect a wide interval."
-        yield Note("W205", text + few) if n < FEW_ROWS else Note("S801", text)
+        more = f" {n} groups say little about how much the next one differs, so expect a wide interval."
+        yield Note("W205", text + more) if n < FEW_ROWS else Note("S801", text)
     elif n < cv:
         yield Note("E106", f"There are {n} {what} with a target, too few for {cv} folds. Write --cv {n}.")
     elif n < FEW_ROWS:

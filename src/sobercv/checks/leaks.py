@@ -124,8 +124,10 @@ def _codes_of(X: Any, only_categories: bool) -> tuple[list[str], Array, Array]:
 
     `only_categories`: amounts are cut into slices of equally many rows.
     """
-    n, most, (are_numbers, values) = len(X), max(2, len(X) // ROWS_PER_VALUE), numbers_of(X)
-    few, words, values = min(FEW, most), X.loc[:, ~are_numbers], np.where(np.isfinite(values), values, np.nan)
+    n, (are_numbers, values) = len(X), numbers_of(X)
+    most = max(2, n // ROWS_PER_VALUE)
+    few, words = min(FEW, most), X.loc[:, ~are_numbers]
+    values = np.where(np.isfinite(values), values, np.nan)
     middle = pd.DataFrame(values).median().fillna(0.0).to_numpy()
     gaps = np.hstack([np.isnan(values), words.isna()]).astype(bool)
     amounts = np.hstack([np.where(np.isnan(values), middle, values), gaps[:, gaps.any(axis=0)]])
@@ -137,9 +139,9 @@ def _codes_of(X: Any, only_categories: bool) -> tuple[list[str], Array, Array]:
     texts = [each if each.max() < most else 0 * each for each in texts]
     codes = np.hstack([codes, np.array(texts, dtype=int).reshape(-1, n).T])
     are_categories = np.append(are_categories | only_categories, np.ones(len(texts), dtype=bool))
-    numbers = [*X.columns[are_numbers]]
-    with_gaps = [name for name, has_gaps in zip([*numbers, *words], gaps.any(axis=0), strict=True) if has_gaps]
-    return list(map(str, [*numbers, *with_gaps, *words])), codes, are_categories
+    columns = X.columns[are_numbers].append(words.columns)
+    names = [*columns[: values.shape[1]], *columns[gaps.any(axis=0)], *words]
+    return list(map(str, names)), codes, are_categories
 
 
 def _scores(codes: Array, are_categories: Array, target: Array, task: str) -> Array:
@@ -147,7 +149,7 @@ def _scores(codes: Array, are_categories: Array, target: Array, task: str) -> Ar
     order = rankdata(target["time"] if task == "survival" else target)
     decisions = codes.astype(float)
     for i in np.flatnonzero(are_categories):
-        column = codes[:, i]
+        column = codes[:, i]  # ties can leave slices without a row
         decisions[:, i] = (np.bincount(column, order) / np.maximum(np.bincount(column), 1))[column]
     if task == "regression":
         ranks, order = rankdata(decisions, axis=0) - order.mean(), order - order.mean()

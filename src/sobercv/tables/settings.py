@@ -9,7 +9,7 @@ import re
 import reprlib
 import shlex
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
@@ -113,13 +113,12 @@ class Settings:
 
     def split(self, known: Collection[str]) -> Settings:
         """Split lists such as a,b of columns in `ignore` and `by`, but for what is the name of one as it stands."""
-        found = {}
-        for name in ("ignore", "by"):
-            columns: list[str] = []
-            for each in getattr(self, name):
-                columns += [each] if each in known else [part.strip() for part in each.split(",")]
-            found[name] = tuple(dict.fromkeys(filter(None, columns)))
-        return replace(self, **found)
+
+        def each_of(given: Iterable[str]) -> tuple[str, ...]:
+            parts = [[one] if one in known else map(str.strip, one.split(",")) for one in given]
+            return tuple(dict.fromkeys(name for part in parts for name in part if name))
+
+        return replace(self, ignore=each_of(self.ignore), by=each_of(self.by))
 
     def roles(self) -> dict[str, str]:
         """Return the role of every column that models must not see; the target can have no other."""
