@@ -53,7 +53,7 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
     Class 'b' has 1 row, fewer than the 10 folds. Join it with another class, or leave it out.
     """
     X, (are_numbers, values) = data.X, numbers_of(data.X)
-    found = [*notes, *_rows(data, cv), *_correctable(data)]
+    found = [*notes, *data.notes, *_rows(data, cv), *_correctable(data)]
     too_large = X.columns[are_numbers][(np.abs(values) > LARGEST).any(axis=0)]
     what, advice = f"infinite values or numbers beyond {LARGEST:g}", ". Correct them, or leave the cells empty."
     found += held_by("E102", list(too_large), what, advice)
@@ -65,10 +65,6 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
     if not any(note.severity == "error" for note in (*found, *columns)):
         found += leaks(data)
     found += [*columns, *_duplicates(data, values)]
-    if data.is_guess:
-        read, other = ("classes", "regression") if data.task == "multiclass" else ("numbers", "multiclass")
-        text = f"The target has {len(np.unique(data.y))} different whole numbers and is read as {read}. If wrong: "
-        found.append(Note("S801", f"{text}--task {other}."))
     return [note for severity in SEVERITIES for note in found if note.code.startswith(severity)]
 
 

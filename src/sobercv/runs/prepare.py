@@ -77,7 +77,7 @@ def prepare(settings: Settings, sha256: str | None = None, must_run: bool = True
         if settings.aggregate == "pooled" and any(metric.pools_scores for metric in ranks):
             settings = replace(settings, aggregate="within_folds")
         settings = replace(settings, cv="groups")
-    subgroups, notes = {}, [*table.notes, *data.notes]
+    subgroups, notes = {}, [*table.notes]
     for name in dict.fromkeys((*settings.by, *filter(None, [settings.group]))):
         find(table.frame, name)
         labels = table.frame[name].iloc[data.rows]

@@ -6,7 +6,7 @@ Refuses in one sentence what no model could learn; what is only doubtful is for 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,12 +30,10 @@ class Dataset:
     target: tuple[str, ...]  # the name of the target, or of time and event
     rows: Array  # which rows of the table were kept, counted from 0 [N]
     n_without_target: int  # rows left out because their target is missing
-    is_guess: bool  # whether the task was told from the values of the target and could be another one
-    roles: dict[str, str] = field(default_factory=dict)  # columns that are not in X, and why
-    notes: tuple[Note, ...] = ()
-    #: The columns to be ignored: no model sees them, but checks say what they would have predicted [N, .].
-    ignored: Any = None
-    weight: Array | None = None  # how much each row counts in fits and scores [N]
+    roles: dict[str, str]  # columns that are not in X, and why
+    notes: tuple[Note, ...]
+    ignored: Any  # no model sees these columns, but checks say what they would have predicted [N, .]
+    weight: Array | None  # how much each row counts in fits and scores [N]
 
     @property
     def n_rows(self) -> int:
@@ -78,12 +76,10 @@ def assign(frame: Any, settings: Settings | None = None, **given: Any) -> Datase
         named = " and ".join(repr(name[:60]) for name in names)
         raise SoberError("E112", f"The target {named} is missing in every row. Name another column.")
     kept = frame.loc[keep]
-    notes: tuple[Note, ...] = ()
     if len(names) == 2:
-        y, notes = _survival(kept, names[0], names[1], settings.event_value)
-        task, is_guess = "survival", False
+        y, task, notes = _survival(kept, names[0], names[1], settings.event_value)
     else:
-        y, task, is_guess = _labels_or_numbers(kept[names[0]].infer_objects(), names[0], settings.task)
+        y, task, notes = _labels_or_numbers(kept[names[0]].infer_objects(), names[0], settings.task)
     X = kept.drop(columns=list(others)).reset_index(drop=True)
     by, groups = settings.group or settings.id, None
     if by is not None:
@@ -94,8 +90,8 @@ def assign(frame: Any, settings: Settings | None = None, **given: Any) -> Datase
         if settings.group is not None or codes.max() + 1 < len(codes):  # an id that occurs once makes no groups
             groups = np.asarray(codes)
     return Dataset(
-        X, y, groups, task, tuple(names), np.flatnonzero(keep), int((~keep).sum()), is_guess, others,
-        notes, kept[[c for c, role in others.items() if role == "ignored"]].reset_index(drop=True),
+        X, y, groups, task, tuple(names), np.flatnonzero(keep), int((~keep).sum()), others, notes,
+        kept[[c for c, role in others.items() if role == "ignored"]].reset_index(drop=True),
         None if settings.weight is None else _amounts(kept[settings.weight], "weight", "E107"),
     )  # fmt: skip
 
@@ -154,8 +150,8 @@ def kind_of(dtype: Any) -> str:
     return {"M": "date", "b": "flag", "i": "number", "u": "number", "f": "number"}.get(dtype.kind, "text")
 
 
-def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array, str, bool]:
-    """Return the target, a column without gaps, as labels or numbers, its task, and whether that was a guess."""
+def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array, str, tuple[Note, ...]]:
+    """Return the target, a column without gaps, as labels or numbers, its task, and a note where that is a guess."""
     kind, hint = kind_of(column.dtype), "Name a column with classes or numbers."
     values = column.to_numpy()
     if kind == "text":
@@ -165,7 +161,7 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
     elif kind == "number" and values.dtype == object:  # some of pandas' own types
         values = values.astype(np.float64)
     distinct, guess, wrong = np.unique(values), guess_task(values), ""
-    found, is_guess = task or guess.task, task is None and not guess.is_sure
+    found = task or guess.task
     if kind == "date":
         wrong = "holds dates. The target must be a class or a number."
     elif kind == "number" and not np.isfinite(distinct).all():
@@ -185,10 +181,13 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
     if wrong:
         raise SoberError("E112", f"The target {name!r} {wrong}")
     if found == "regression":
-        return values.astype(np.float64), found, is_guess
-    if values.dtype.kind == "f" and np.abs(distinct).max() < 2**63:
-        values = values.astype(np.int64)  # whole numbers that became floats because of gaps
-    return values, "binary" if len(distinct) == 2 else "multiclass", is_guess
+        read, other, values = "numbers", "multiclass", values.astype(np.float64)
+    else:
+        read, other, found = "classes", "regression", "binary" if len(distinct) == 2 else "multiclass"
+        if values.dtype.kind == "f" and np.abs(distinct).max() < 2**63:
+            values = values.astype(np.int64)  # whole numbers that became floats because of gaps
+    text = f"The target has {len(distinct)} different whole numbers and is read as {read}. If wrong: --task {other}."
+    return values, found, () if task or guess.is_sure else (Note("S801", text),)
 
 
 _FLAGS = {"0", "1", "True", "False"}
@@ -196,8 +195,8 @@ _FLAGS = {"0", "1", "True", "False"}
 NO_EVENT_NAME = re.compile(r"cens|zensier|alive|surviv|ueberleb|uberleb|lebt|lebend|viv")
 
 
-def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Array, tuple[Note, ...]]:
-    """Return records of (event, time); where `value` says which cause is meant, all others count as not seen."""
+def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Array, str, tuple[Note, ...]]:
+    """Return records of (event, time), and the task; where `value` says which cause is meant, others are not seen."""
     written, notes = kept[event].astype(object).map(_written), tuple[Note, ...]()
     counts = written.value_counts().sort_index()
     is_number = kind_of(kept[event].dtype) == "number"
@@ -221,7 +220,7 @@ def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Arra
     times = _amounts(kept[time], "time", "E112")
     if len(np.unique(times)) == 1:
         raise SoberError("E112", f"The time {time!r} is the same in every row, so nothing can be learned.")
-    return survival_of(np.column_stack([written == wanted, times])), notes
+    return survival_of(np.column_stack([written == wanted, times])), "survival", notes
 
 
 def _observed(counts: Any, event: str) -> tuple[str, tuple[Note, ...]]:

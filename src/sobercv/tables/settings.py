@@ -170,8 +170,8 @@ def from_toml(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise SoberError("E808", f"{path} cannot be read ({error}). Write the settings as UTF-8 text.") from None
     except (ValueError, RecursionError) as error:  # no TOML, or numbers and brackets without end
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:120]
-        raise SoberError("E808", f'{path} is not valid TOML: {reason}. Write lines like: target = "y"') from None
+        text = f'{path} is not valid TOML: {str(error)[:120]}. Write lines like: target = "y"'
+        raise SoberError("E808", text) from None
     return checked({name.replace("-", "_"): value for name, value in found.items()}, path.name)
 
 
