@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
-from ..containers import Array
 from ..errors import SEVERITIES, Note
 from ..tables import Dataset
 from ..tables.facts import are_dates, repeats_subjects, special_kind
@@ -64,7 +63,7 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
     columns = [*_columns(data, [name for name in X if name not in fractions]), *_names(data)]
     if not any(note.severity == "error" for note in (*found, *columns)):
         found += leaks(data)
-    found += [*columns, *_duplicates(data, values)]
+    found += [*columns, *_duplicates(data)]
     return [note for severity in SEVERITIES for note in found if note.code.startswith(severity)]
 
 
@@ -184,22 +183,19 @@ def _correctable(data: Dataset) -> Iterator[Note]:
         yield Note("S801", text)
 
 
-def _duplicates(data: Dataset, values: Array) -> Iterator[Note]:
+def _duplicates(data: Dataset) -> Iterator[Note]:
     """Rows that repeat another in every column: perhaps the same sample, which would train and test."""
     # Rows with different ids are different samples, and rows of one group stay together.
     if data.groups is not None or "id" in data.roles.values() or data.X.shape[1] < 2:
         return
-    # Rows that are the same everywhere are so in their numbers; few are, and only those are compared in full.
-    is_alike = pd.Series([hash(row.tobytes()) for row in values + 0.0]).duplicated(keep=False).to_numpy()
-    alike = data.X.loc[is_alike]
-    n = int(alike.duplicated().sum())
+    hashed = pd.DataFrame({"row": pd.util.hash_pandas_object(data.X, index=False), "target": list(map(str, data.y))})
+    n, same = int(hashed["row"].duplicated().sum()), int(hashed.duplicated().sum())
     if not n:
         return
-    same = int(alike.assign(**{"\0target": [str(value) for value in data.y[is_alike]]}).duplicated().sum())
     rows = "One row repeats" if n == 1 else f"{n} rows repeat"
     target = {0: "with another target", n: "with the same target"}.get(same, f"{same} of them with the same target")
     text = (
         f"{rows} another row in all {data.X.shape[1]} columns, {target}. If they are copies of one sample, keep one; "
-        "if they are different samples, name their identifier with --id; several rows of one patient need --group."
     )
+    text += "if they are different samples, name their identifier with --id; several rows of one patient need --group."
     yield Note("W301" if n >= 0.01 * data.n_rows or n > 5 else "S801", text)
