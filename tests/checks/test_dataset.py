@@ -47,10 +47,8 @@ def test_what_should_be_seen_is_seen(name, frame, code):
 def test_classes_that_differ_in_capitals_are_named():
     frame = BIG.assign(y=["Ja", *["ja"] * 150, *["nein"] * 149])
     (text,) = [note.text for note in notes(frame) if note.code == "E106"]
-    assert (
-        text
-        == "Class 'Ja' has 1 row, fewer than the 10 folds. It differs from 'ja' only in capitals: write both alike."
-    )
+    same = "The classes 'Ja', 'ja' differ only in capitals. If they are one, write them alike."
+    assert text == f"Class 'Ja' has 1 row, fewer than the 10 folds. {same}"
     frame = BIG.assign(y=["Ja"] * 100 + ["ja"] * 100 + ["nein"] * 100)
     said = [note.text for note in notes(frame) if "capitals" in note.text]
     assert said == ["The classes 'Ja', 'ja' differ only in capitals. If they are one, write them alike."]
@@ -68,6 +66,14 @@ def test_few_rows_or_events_are_counted_against_the_folds():
     few = timed().assign(e=[1] * 4 + [0] * 296)
     assert "E106" in codes(few, cv=5, **TIMED)
     assert "W804" in codes(few, cv=4, **TIMED)
+
+
+def test_all_errors_are_listed():
+    frame = honest(60).assign(far=[np.inf, *range(59)], centre=[1, 2] * 30, y=["rare"] * 3 + ["other"] * 57)
+    found = [note for note in notes(frame, group="centre") if note.severity == "error"]
+    assert [note.code for note in found] == ["E106", "E106", "E102"]
+    assert found[0].text.startswith("The number of groups with a target is 2; at least 3 are needed.")
+    assert codes(honest(60)[["y"]])[0] == "E818"
 
 
 def test_a_named_group_or_id_is_not_complained_about():

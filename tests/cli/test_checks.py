@@ -76,6 +76,19 @@ def test_what_check_warns_of_is_in_the_report_too(sober, tmp_path):
     assert last.endswith("[W806]")
 
 
+def test_several_columns_are_ignored_by_one_list(sober, tmp_path):
+    table(text=True).assign(**{"a,b": 1.5, "born": "3.4.1950"}).to_csv(tmp_path / "data.csv", index=False)
+    for given in (("--ignore", "useless, born,site"), ("--ignore", "useless", "--ignore", "born,site")):
+        ended = sober("check", "data.csv", "--target", "y", *SMALL, *given, "--ignore", "a,b", "--json")
+        assert ended.code == 0, ended.err
+        columns = {column["name"]: column["role"] for column in json.loads(ended.out)["data"]["columns_read"]}
+        assert [name for name, role in columns.items() if role == "ignored"] == ["useless", "site", "a,b", "born"]
+    wrong = sober("check", "data.csv", "--target", "y", "--ignore", "born,sight").err
+    assert "no column 'sight'. Did you mean 'site'?" in wrong
+    (tmp_path / "sober.toml").write_text('ignore = "useless,site,born"\nby = "site"\n')
+    assert "2 columns to learn from" in sober("check", "data.csv", "--target", "y", *SMALL).out
+
+
 def test_nothing_of_a_column_is_cut_off_on_a_narrow_screen(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     column = {"role": "feature", "n_missing": 14}

@@ -105,6 +105,8 @@ def test_force_overrules_a_refusal_and_says_so(sober, tmp_path):
     assert ended.code == 0
     assert "E814" in ended.err
     assert sober("correct", "p.csv", "--target", "y", "--ignore", "WeightedEnsemble_L2").err == ""
+    TABLES["wide"].assign(WeightedEnsemble_L2=0.4, note="seen by K.").to_csv(tmp_path / "p.csv", index=False)
+    assert sober("correct", "p.csv", "--target", "y", "--ignore", "note,WeightedEnsemble_L2").err == ""
 
 
 def test_an_adaptive_search_gets_a_warning(sober, tmp_path):

@@ -99,7 +99,7 @@ def test_survival_runs_with_weights(sober, tmp_path):
     [
         ([4], -1, "The weight 'w' is negative in row 5 of the table."),
         ([2, 7], None, "The weight 'w' is missing in 2 rows, the first of them row 3 of the table."),
-        (range(90), "heavy", "The weights 'w' must be numbers"),
+        (range(90), "heavy", "The weight 'w' must hold numbers"),
         (range(90), 0, "The weight 'w' is 0 in every row"),
     ],
 )

@@ -25,6 +25,8 @@ MEASUREMENTS = {
     "few rows": ("n", np.arange(9)),
     "flags": ("f", [True, False] * 20),
     "infinite": ("x", [np.inf, *range(30)]),
+    "a gas": ("NO2", RNG.permutation(5000)[:N]),
+    "a name that ends like an id": ("uric_acid", RNG.permutation(5000)[:N]),
 }
 SUBJECTS = {
     "patient": ("patient", np.repeat(np.arange(50), 4)),
@@ -41,6 +43,7 @@ NO_SUBJECTS = {
     "ages": ("age", RNG.integers(20, 90, N)),
     "one row each": ("patient", np.arange(N)),
     "fractions": ("patient", RNG.normal(size=N)),
+    "a name that ends like an id": ("uric_acid", RNG.integers(100, 200, N)),
 }
 
 

@@ -15,6 +15,14 @@ def test_lists_of_names_are_split_and_said_once():
     assert checked({"metric": "f1,neg_cost(missed=5, alarms=1)"})["metric"] == ("f1", "neg_cost(missed=5, alarms=1)")
 
 
+def test_lists_of_columns_are_split_where_no_column_has_that_name():
+    given = Settings(ignore=("a, b", "x,y", "a"), by=("site,x,y",))
+    found = given.split(["a", "b", "x,y", "site"])
+    assert found.ignore == ("a", "b", "x,y")
+    assert found.by == ("site", "x", "y")
+    assert found.split(["a", "b", "x,y", "site"]) == found
+
+
 BAD = [
     ("cv", 1, "whole number no less than 2"),
     ("cv", True, "whole number"),

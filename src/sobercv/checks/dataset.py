@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
-from ..containers import Array
 from ..errors import SEVERITIES, Note
 from ..tables import Dataset
-from ..tables.facts import are_dates, is_identifier, repeats_subjects
-from ..tables.naming import held_by, plain, some
-from ..tables.roles import EVENT_NAME, TIME_NAME, named_like
+from ..tables.facts import are_dates, repeats_subjects, special_kind
+from ..tables.naming import held_by, named_like, plain, some
+from ..tables.roles import EVENT_NAME, TIME_NAME
 from ..tables.tool_columns import PLACE, correctable
 from ..targets import LARGEST
 from .leaks import leaks, numbers_of
@@ -28,7 +27,7 @@ LATER_NAME = re.compile(
     r"verweildauer|liegedauer|zensier|endpunkt|suivi|deces|decede|survie|recidiv|rechute|seguimiento|egreso|"
     r"muerte|fallec|defuncion|supervivencia|recaida|dimission|decesso|morte|sopravviv|ricadut|degenza|obito|"
     r"sobrevida|acompanhamento|ontslag|overled|overlijd|overleving|recidief|ligduur|"
-    r"(los|fu|tod|mort|dead|sortie|last|end|endpoint)$"
+    r"(los|fu|tod|mort|dead|sortie|last|end|endpoint)[0-9]*$"
 )
 _CENTRE = re.compile(r"hospit|clinic|klinik|centre|center|zentrum|site$|standort|krankenhaus|hopital|ospedale|centro")
 MOST_CENTRES = 40
@@ -52,22 +51,19 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
     >>> print(check_dataset(assign(frame, target="y"))[0])
     Class 'b' has 1 row, fewer than the 10 folds. Join it with another class, or leave it out.
     """
-    numbers = numbers_of(data.X)
-    found = [*notes, *_rows(data, cv)]
-    if hint := _correctable(data):
-        found.append(Note("S801", hint))
-    is_wrong = (np.abs(numbers[1]) > LARGEST).any(axis=0)
-    for name, column in zip(data.X.columns[numbers[0]][is_wrong], numbers[1].T[is_wrong], strict=True):
-        what = "infinite values" if np.isinf(column).any() else f"numbers beyond {LARGEST:g}"
-        text = f"Column {some([name])} holds {what}, which no model can use. "
-        found.append(Note("E102", f"{text}Correct them, or leave the cells empty.", (name,)))
-    if not any(note.severity == "error" for note in found):
+    X, (are_numbers, values) = data.X, numbers_of(data.X)
+    found = [*notes, *data.notes, *_rows(data, cv), *_correctable(data)]
+    too_large = X.columns[are_numbers][(np.abs(values) > LARGEST).any(axis=0)]
+    what, advice = f"infinite values or numbers beyond {LARGEST:g}", ". Correct them, or leave the cells empty."
+    found += held_by("E102", list(too_large), what, advice)
+    # Most columns of wide tables hold fractions, which are looked at together; the others one by one.
+    with np.errstate(invalid="ignore"):
+        vary = (values != values[:1]).any(axis=0) & ~((values % 1 == 0) | np.isnan(values)).all(axis=0)
+    fractions = set(X.columns[are_numbers][vary])
+    columns = [*_columns(data, [name for name in X if name not in fractions]), *_names(data)]
+    if not any(note.severity == "error" for note in (*found, *columns)):
         found += leaks(data)
-    found += [*_columns(data, *numbers), *_names(data), *_duplicates(data, numbers[1])]
-    if data.is_guess:
-        read, other = ("classes", "regression") if data.task == "multiclass" else ("numbers", "multiclass")
-        text = f"The target has {len(np.unique(data.y))} different whole numbers and is read as {read}. If wrong: "
-        found.append(Note("S801", f"{text}--task {other}."))
+    found += [*columns, *_duplicates(data)]
     return [note for severity in SEVERITIES for note in found if note.code.startswith(severity)]
 
 
@@ -75,11 +71,12 @@ def _rows(data: Dataset, cv: int) -> Iterator[Note]:
     """Too few rows, groups, events or rows of a class for folds, or for trust; rows without a target, and weights."""
     n, what, least = (data.n_rows, "rows", 6) if data.groups is None else (data.n_groups, "groups", 3)
     if n < least:
-        yield Note("E106", f"There are {n} {what} with a target; at least {least} are needed. Collect more data.")
+        text = f"The number of {what} with a target is {n}; at least {least} are needed. Collect more data."
+        yield Note("E106", text)
     elif what == "groups" and n == cv:
         text = f"Each of the {n} groups is held out once: the score is for groups that the model has not seen."
-        few = f" {n} groups say little about how much the next one differs, so expect a wide interval."
-        yield Note("W205", text + few) if n < FEW_ROWS else Note("S801", text)
+        more = f" {n} groups say little about how much the next one differs, so expect a wide interval."
+        yield Note("W205", text + more) if n < FEW_ROWS else Note("S801", text)
     elif n < cv:
         yield Note("E106", f"There are {n} {what} with a target, too few for {cv} folds. Write --cv {n}.")
     elif n < FEW_ROWS:
@@ -87,34 +84,27 @@ def _rows(data: Dataset, cv: int) -> Iterator[Note]:
     elif n < 200 and data.task != "survival":
         text = f"{n} {what} are few: --repeats 5 makes the choice more stable and the interval narrower."
         yield Note("S802", text)
+    few = 0  # rows of a class, or events, below which a score is uncertain
     if data.task == "survival":
-        n = int(data.y["event"].sum())
-        if n < cv:
-            yield Note("E106", f"The event occurs {n} times, fewer than the {cv} folds. Use --cv {max(2, n)}.")
-        elif n < 50:
-            yield Note("W804", f"The event occurs only {n} times, so scores depend on few rows.")
+        n, few = int(data.y["event"].sum()), 50
+        what, advice = f"The event occurs {n} times", f"Use --cv {max(2, n)}."
     elif data.task != "regression":
         labels, counts = np.unique(data.y, return_counts=True)
-        n, rarest = int(counts.min()), str(labels[counts.argmin()])
-        label, written = some([rarest]), dict[str, list[str]]()  # by the label in small letters
-        for each in map(str, labels):
-            written.setdefault(each.casefold(), []).append(each)
-        others = [each for each in written[rarest.casefold()] if each != rarest]
-        if n < cv:
-            text = f"Class {label} has {n} {'row' if n == 1 else 'rows'}, fewer than the {cv} folds. "
-            advice = f"Use --cv {n}, join it" if n >= 2 else "Join it"
-            advice += " with another class, or leave it out."
-            if data.task == "multiclass" and data.y.dtype.kind in "iu":
-                advice = f"{advice[:-1]}, or write --task regression, if it is a number."
-            if others:
-                advice = f"It differs from {some(others)} only in capitals: write both alike."
-            yield Note("E106", text + advice)
-        elif n < 30:
-            yield Note("W804", f"Class {label} has only {n} rows, so scores depend on few of them.")
-        alike = [each for same in written.values() if len(same) > 1 for each in same]
-        if alike and not (others and n < cv):
-            text = f"The classes {some(alike)} differ only in capitals. If they are one, write them alike."
+        n, few, written = int(counts.min()), 30, pd.Series(labels).map(str)
+        rarest, alike = written[counts.argmin()], [*written[written.str.casefold().duplicated(keep=False)]]
+        what = f"Class {some([rarest])} has {n} {'row' if n == 1 else 'rows'}"
+        advice = f"{f'Use --cv {n}, join' if n >= 2 else 'Join'} it with another class, or leave it out"
+        is_number = data.task == "multiclass" and data.y.dtype.kind in "iu"
+        advice += ", or write --task regression, if it is a number." if is_number else "."
+        text = f"The classes {some(alike)} differ only in capitals. If they are one, write them alike."
+        if rarest in alike and n < cv:
+            advice = text
+        elif alike:
             yield Note("S801", text)
+    if few and n < cv:
+        yield Note("E106", f"{what}, fewer than the {cv} folds. {advice}")
+    elif n < few:
+        yield Note("W804", f"{what}, so scores depend on few rows.")
     if n := data.n_without_target:
         rows = "One row has no target and was" if n == 1 else f"{n} rows have no target and were"
         yield Note("W813", f"{rows} left out.")
@@ -127,32 +117,26 @@ def _rows(data: Dataset, cv: int) -> Iterator[Note]:
         yield Note("W205" if worth < 0.5 * data.n_rows else "S801", text)
 
 
-def _columns(data: Dataset, are_numbers: Array, values: Array) -> Iterator[Note]:
+def _columns(data: Dataset, names: Iterable[str]) -> Iterator[Note]:
     """Columns that tell little, or that by their values look like identifiers or patients."""
     X, share = data.X, data.X.isna().mean()
-    varied = set(X.columns[are_numbers][(values != values[:1]).any(axis=0)])
-    empty = [c for c in X.columns if share[c] == 1]
-    constant = [c for c in X.columns if c not in varied and share[c] < 1 and X[c].nunique(dropna=False) == 1]
+    kinds = {name: special_kind(X[name], name) for name in names}
+    alike = {kind: [name for name in kinds if kinds[name] == kind] for kind in ("empty", "constant", "identifier")}
     left_out = ". Left out of every model."
-    yield from held_by("W809", empty, "no value at all", left_out, "has", "have")
-    yield from held_by("W809", constant, "the same value in every row", left_out, "has", "have")
-    if len(empty) + len(constant) == X.shape[1]:
-        yield Note("E818", "Every column is constant or empty, so nothing can be learned. Add other columns.")
-    gappy = [c for c in X.columns if 0.5 < share[c] < 1]
+    yield from held_by("W809", alike["empty"], "no value at all", left_out, "has", "have")
+    yield from held_by("W809", alike["constant"], "the same value in every row", left_out, "has", "have")
+    if len(alike["empty"]) + len(alike["constant"]) == X.shape[1]:
+        text = "No column is left to learn from: beside the target all are ignored, constant or empty. Add others."
+        yield Note("E818", text)
+    gappy = [name for name in X.columns if 0.5 < share[name] < 1]
     filled = ". Gaps are filled with the median and marked."
     yield from held_by("W809", gappy, "more gaps than values", filled, "has", "have")
-    with np.errstate(invalid="ignore"):
-        has_fractions = ~((values % 1 == 0) | np.isnan(values)).all(axis=0)
-    fractions = set(X.columns[are_numbers][has_fractions])
-    others = [name for name in X.columns if name not in fractions]
-    found = [name for name in others if is_identifier(X[name], name)]
-    yield from held_by("W809", found, "like an identifier", ". Write --id or --ignore for it.", "looks", "look")
-    if data.groups is None:
-        for name in [name for name in others if repeats_subjects(X[name], name)]:
-            text = f"{some([name])} has {X[name].nunique()} different values in {data.n_rows} rows. If it identifies "
-            text += f"patients, write --group {name[:40]}, or rows of one patient are in training and test at "
-            text += "once."
-            yield Note("W301", text, (name,))
+    advice = ". Write --id or --ignore for it."
+    yield from held_by("W809", alike["identifier"], "like an identifier", advice, "looks", "look")
+    for name in [name for name in kinds if data.groups is None and repeats_subjects(X[name], name)]:
+        text = f"{some([name])} has {X[name].nunique()} different values in {data.n_rows} rows. If it identifies "
+        text += f"patients, write --group {name[:40]}, or rows of one patient are in training and test at once."
+        yield Note("W301", text, (name,))
 
 
 def _names(data: Dataset) -> Iterator[Note]:
@@ -166,59 +150,52 @@ def _names(data: Dataset) -> Iterator[Note]:
             yield Note("S801", text, (name,))
     if data.task == "binary" and named_like(EVENT_NAME, data.target):
         numeric = X.select_dtypes("number")
-        times = [name for name in named_like(TIME_NAME, numeric.columns) if (numeric[name].dropna() >= 0).all()]
-        if times:
-            text = f"With {some(times[:1])}, {some(data.target)} may be a survival target: write --time "
-            text += f"{times[0][:40]} --event {data.target[0][:40]} instead of --target, so that rows followed for a "
-            text += "short time do not count as free of the event."
-            yield Note("S801", text, (times[0],))
-    found = [c for c, dtype in X.dtypes.items() if dtype.kind not in "iufb" and are_dates(X[c])]
-    later = named_like(LATER_NAME, found)
+        for name in [n for n in named_like(TIME_NAME, numeric.columns) if not (numeric[n] < 0).any()][:1]:
+            text = f"With {some([name])}, {some(data.target)} may be a survival target: write --time {name[:40]} "
+            text += f"--event {data.target[0][:40]} instead of --target, so that rows followed for a short time do not "
+            text += "count as free of the event."
+            yield Note("S801", text, (name,))
+    later = named_like(LATER_NAME, X.columns)
+    dates = [c for c, dtype in X.dtypes.items() if dtype.kind not in "iufb" and are_dates(X[c])]
     ignore = ". Write --ignore for what is not known when the prediction is made."
-    yield from held_by("W806", later, "may come after the outcome", ignore, "is a date that", "are dates that")
-    plain = [c for c in found if c not in later]
-    yield from held_by("S801", plain, "dates", ". Are they known before the outcome?")
-    others = [c for c in named_like(LATER_NAME, X.columns) if c not in found]
-    if others and X.shape[1] < MOST_NAMES:
+    is_later = "may come after the outcome", ignore, "is a date that", "are dates that"
+    yield from held_by("W806", [c for c in dates if c in later], *is_later)
+    yield from held_by("S801", [c for c in dates if c not in later], "dates", ". Are they known before the outcome?")
+    if X.shape[1] < MOST_NAMES:
         known = ". If so, write --ignore; if it is known when the prediction is made, keep it."
-        yield from held_by("S801", others, "only known after the outcome, by its name", known, "may be", "may be")
+        what = "only known after the outcome, by its name"
+        yield from held_by("S801", [c for c in later if c not in dates], what, known, "may be", "may be")
 
 
-def _correctable(data: Dataset) -> str:
-    """Say that `sober correct` takes the table, where a tool wrote it or all columns look like predictions."""
+def _correctable(data: Dataset) -> Iterator[Note]:
+    """A table that a tool wrote, or whose columns look like predictions of models: `sober correct` takes it."""
     if data.X.shape[1] >= MOST_NAMES:
-        return ""
-    if text := correctable(pd.DataFrame(columns=[*data.X.columns, *data.roles])):
-        return text
+        return
+    text = correctable(pd.DataFrame(columns=[*data.X.columns, *data.roles]))
     models = data.X.drop(columns=[name for name in data.X if plain(name) in PLACE])
-    if data.task != "binary" or models.shape[1] < 2 or not models.dtypes.eq(float).all():
-        return ""
-    are_chances = (models.min() >= 0).all() and (models.max() <= 1).all()
-    with_target = models.corrwith(pd.Series(data.y == data.classes[1], dtype=float)) if are_chances else pd.Series(0.0)
-    if not ((with_target > LEAST_SKILL).all() or (with_target < -LEAST_SKILL).all()):
-        return ""
-    return (
-        f"All columns are numbers from 0 to 1 that go with the target. If they are out-of-fold predictions of models, "
-        f"sober correct FILE --target {data.target[0][:40]} corrects the best score."
-    )
+    may_be = not text and data.task == "binary" and models.shape[1] >= 2 and models.dtypes.eq(float).all()
+    if may_be and (models.min() >= 0).all() and (models.max() <= 1).all():
+        with_target = models.corrwith(pd.Series(data.y == data.classes[1], dtype=float))
+        if (with_target > LEAST_SKILL).all() or (with_target < -LEAST_SKILL).all():
+            text = "All columns are numbers from 0 to 1 that go with the target. If they are out-of-fold predictions "
+            text += f"of models, sober correct FILE --target {data.target[0][:40]} corrects the best score."
+    if text:
+        yield Note("S801", text)
 
 
-def _duplicates(data: Dataset, values: Array) -> Iterator[Note]:
+def _duplicates(data: Dataset) -> Iterator[Note]:
     """Rows that repeat another in every column: perhaps the same sample, which would train and test."""
     # Rows with different ids are different samples, and rows of one group stay together.
     if data.groups is not None or "id" in data.roles.values() or data.X.shape[1] < 2:
         return
-    # Rows that are the same everywhere are so in their numbers; few are, and only those are compared in full.
-    is_alike = pd.Series([hash(row.tobytes()) for row in values + 0.0]).duplicated(keep=False).to_numpy()
-    alike = data.X.loc[is_alike]
-    n = int(alike.duplicated().sum())
+    hashed = pd.DataFrame({"row": pd.util.hash_pandas_object(data.X, index=False), "target": list(map(str, data.y))})
+    n, same = int(hashed["row"].duplicated().sum()), int(hashed.duplicated().sum())
     if not n:
         return
-    same = int(alike.assign(**{"\0target": [str(value) for value in data.y[is_alike]]}).duplicated().sum())
     rows = "One row repeats" if n == 1 else f"{n} rows repeat"
     target = {0: "with another target", n: "with the same target"}.get(same, f"{same} of them with the same target")
     text = (
         f"{rows} another row in all {data.X.shape[1]} columns, {target}. If they are copies of one sample, keep one; "
-        "if they are different samples, name their identifier with --id; several rows of one patient need --group."
     )
+    text += "if they are different samples, name their identifier with --id; several rows of one patient need --group."
     yield Note("W301" if n >= 0.01 * data.n_rows or n > 5 else "S801", text)

@@ -7,17 +7,19 @@ survival. Columns of few values and text are scored as categories. A leak makes 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from .. import metrics
 from ..containers import Array
 from ..errors import Note
+from ..predictions import Predictions
 from ..tables import Dataset
 from ..tables.naming import some
+from ..targets import task_name
 
 #: Columns are suspected from this score on (with more than two classes a good measurement may separate them, as the
 #: petals of iris do) where they stand apart from the rest ...
@@ -33,8 +35,8 @@ STRONG, MOST_ASKED = 0.95, 10
 LEAST_SEPARATED = 20
 #: Columns of so few different values are scored as categories, where each value has enough rows on average.
 FEW, ROWS_PER_VALUE = 20, 5
-#: Rows and cells that are looked at; concordance compares every pair of rows.
-MOST_ROWS, MOST_CELLS, MOST_PAIRED_ROWS, MOST_PAIRED_COLUMNS = 20_000, 4_000_000, 700, 60
+#: Rows and cells that are looked at.
+MOST_ROWS, MOST_CELLS = 20_000, 4_000_000
 
 _SCORES = {"regression": "squared rank correlation", "survival": "concordance"}
 
@@ -45,7 +47,6 @@ def leaks(data: Dataset) -> Iterator[Note]:
     if n < 20:
         return
     most = min(MOST_ROWS, max(200, MOST_CELLS // max(1, data.X.shape[1])))
-    most = min(most, MOST_PAIRED_ROWS) if data.task == "survival" else most
     # Of more rows evenly over the values of the target, or rows in turns of case and control would lose one of them.
     rows = np.sort(np.argsort(data.y, kind="stable")[np.linspace(0, n - 1, min(n, most)).astype(int)])
     y, score = data.y[rows], _SCORES.get(data.task, "ROC AUC")
@@ -67,7 +68,7 @@ def leaks(data: Dataset) -> Iterator[Note]:
         text += f"and so can a leak: {are} known when the prediction is made? If not, write --ignore."
         yield Note("S801", text, tuple(asked))
     if data.ignored is not None and data.ignored.shape[1]:
-        aside = single_scores(data.ignored.iloc[rows], y, data.task)
+        aside = single_scores(data.ignored.iloc[rows], y, data.task) if data.ignored.shape[1] else {}
         left = [name for name in _suspects({**alone, **aside}, y, data.task) if name in aside]
         if left:
             text = f"Of the ignored columns this one nearly predicts the target on its own ({score}): "
@@ -109,87 +110,51 @@ def numbers_of(X: Any) -> tuple[Array, Array]:
 
 def single_scores(X: Any, y: Array, task: str) -> dict[str, float]:
     """Return the score of each column by itself, between 0 and 1, the best first."""
-    found = dict.fromkeys(map(str, X.columns), 0.0)
-    for names, values in _blocks(X, task):
-        for name, score in zip(names, _scored(values, y, task).tolist(), strict=True):
-            found[name] = max(found[name], score)
-    return dict(sorted(found.items(), key=itemgetter(1), reverse=True))
+    targets = [y]
+    if task in ("binary", "multiclass"):  # each class against the rest
+        targets = [y == label for label in np.unique(y)[int(task == "binary") :]]
+    names, codes, are_categories = _codes_of(X, task == "multiclass")
+    scores = np.min([_scores(codes, are_categories, target, task) for target in targets], axis=0)
+    best = pd.Series(scores, names).groupby(level=0, sort=False).max()
+    return best.sort_values(ascending=False, kind="stable").to_dict()
 
 
-def _blocks(X: Any, task: str) -> Iterator[tuple[list[str], Array]]:
-    """Yield names of columns that are scored alike, and amounts float [n, P] or codes of categories int [n, P].
+def _codes_of(X: Any, only_categories: bool) -> tuple[list[str], Array, Array]:
+    """Return names [P], the values of columns and of their gaps as ordered codes [n, P], and which are categories [P].
 
-    Gaps are columns of their own.
+    `only_categories`: amounts are cut into slices of equally many rows.
     """
-    n = len(X)
-    are_numbers, values = numbers_of(X)
-    names = np.array([str(name) for name in X.columns[are_numbers]], dtype=object)
-    gaps = ~np.isfinite(values)
-    if gaps.any():
-        has_gaps = gaps.any(axis=0)
-        yield list(names[has_gaps]), gaps[:, has_gaps].astype(float)
-        middle = pd.DataFrame(np.where(gaps, np.nan, values)).median().fillna(0.0)
-        values = np.where(gaps, middle, values)
-    ordered = np.sort(values, axis=0)
-    distinct = 1 + (ordered[1:] != ordered[:-1]).sum(axis=0)
-    few = (distinct > 2) & (distinct <= min(FEW, n // ROWS_PER_VALUE))
-    many = ~few & (distinct > 1)
-    if few.any():
-        levels = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in values[:, few].T]
-        yield list(names[few]), np.stack(levels, axis=1)
-    if many.any():
-        amounts = values[:, many]
-        if task == "multiclass":  # a middle class is no end of any order: cut into slices of equally many rows
-            slices = min(FEW, max(2, n // ROWS_PER_VALUE))
-            amounts = ((rankdata(amounts, axis=0) - 0.5) * slices // n).astype(int)
-        yield list(names[many]), amounts
-    for name in X.columns[~are_numbers]:
-        gap = X[name].isna()
-        codes = X[name].astype(object).where(~gap, None).map(str).factorize()[0]
-        if 1 < codes.max() + 1 <= max(2, n // ROWS_PER_VALUE):
-            yield [str(name)], codes[:, None]
-        if gap.any():
-            yield [str(name)], gap.to_numpy(dtype=float)[:, None]
+    n, (are_numbers, values) = len(X), numbers_of(X)
+    most = max(2, n // ROWS_PER_VALUE)
+    few, words = min(FEW, most), X.loc[:, ~are_numbers]
+    values = np.where(np.isfinite(values), values, np.nan)
+    middle = pd.DataFrame(values).median().fillna(0.0).to_numpy()
+    gaps = np.hstack([np.isnan(values), words.isna()]).astype(bool)
+    amounts = np.hstack([np.where(np.isnan(values), middle, values), gaps[:, gaps.any(axis=0)]])
+    codes = rankdata(amounts, "dense", axis=0).astype(int) - 1
+    are_categories = codes.max(axis=0, initial=0) < few
+    if only_categories:  # a middle class is no end of any order
+        codes[:, ~are_categories] = (rankdata(codes[:, ~are_categories], axis=0) - 0.5) * few // n
+    texts = [c.astype(object).where(c.notna(), None).map(str).factorize()[0] for _, c in words.items()]
+    texts = [each if each.max() < most else 0 * each for each in texts]
+    codes = np.hstack([codes, np.array(texts, dtype=int).reshape(-1, n).T])
+    are_categories = np.append(are_categories | only_categories, np.ones(len(texts), dtype=bool))
+    columns = X.columns[are_numbers].append(words.columns)
+    names = [*columns[: values.shape[1]], *columns[gaps.any(axis=0)], *words]
+    return list(map(str, names)), codes, are_categories
 
 
-def _scored(values: Array, y: Array, task: str) -> Array:
-    """Score the columns of a block: [P]."""
-    are_codes = values.dtype.kind == "i"
-    if task == "survival":
-        return _concordance(_encoded(values, rankdata(y["time"])) if are_codes else values, y)
-    if task == "regression" and are_codes:
-        return np.asarray(_encoded(values, y).var(axis=0) / y.var())
+def _scores(codes: Array, are_categories: Array, target: Array, task: str) -> Array:
+    """Score columns [P]; a category counts as the mean rank of the target in it."""
+    order = rankdata(target["time"] if task == "survival" else target)
+    decisions = codes.astype(float)
+    for i in np.flatnonzero(are_categories):
+        column = codes[:, i]  # ties can leave slices without a row
+        decisions[:, i] = (np.bincount(column, order) / np.maximum(np.bincount(column), 1))[column]
     if task == "regression":
-        return _squared_correlation(rankdata(values, axis=0), rankdata(y))
-    aucs = []
-    for label in np.unique(y)[int(task == "binary") :]:
-        is_class = y == label
-        n, m = int(is_class.sum()), int((~is_class).sum())
-        ranks = rankdata(_encoded(values, is_class.astype(float)) if are_codes else values, axis=0)
-        auc = (ranks[is_class].sum(axis=0) - n * (n + 1) / 2) / (n * m)
-        aucs.append(np.maximum(auc, 1 - auc))
-    return np.asarray(np.min(aucs, axis=0))
-
-
-def _encoded(codes: Array, y: Array) -> Array:
-    """Replace every category by the mean of y in it: float [n, P]."""
-    means = [np.bincount(column, y) / np.maximum(np.bincount(column), 1) for column in codes.T]
-    return np.stack([mean[column] for mean, column in zip(means, codes.T, strict=True)], axis=1)
-
-
-def _squared_correlation(values: Array, target: Array) -> Array:
-    spread = values.std(axis=0) * target.std()
-    together = ((values - values.mean(axis=0)) * (target - target.mean())[:, None]).mean(axis=0)
-    return np.asarray(np.where(spread > 0, together / np.where(spread > 0, spread, 1.0), 0.0) ** 2)
-
-
-def _concordance(values: Array, y: Array) -> Array:
-    """Score by Harrell's concordance, those columns only that go best with the order of times."""
-    near = _squared_correlation(rankdata(values, axis=0), rankdata(y["time"]))
-    earlier, later = np.nonzero((y["time"][:, None] < y["time"][None, :]) & y["event"].astype(bool)[:, None])
-    found = np.zeros(values.shape[1])
-    for i in np.argsort(-near, kind="stable")[:MOST_PAIRED_COLUMNS]:
-        first, second = values[earlier, i], values[later, i]
-        share = float(((first > second) + 0.5 * (first == second)).mean()) if len(earlier) else 0.5
-        found[i] = max(share, 1 - share)
-    return found
+        ranks, order = rankdata(decisions, axis=0) - order.mean(), order - order.mean()
+        return np.asarray((order @ ranks) ** 2 / np.maximum(1.0, (ranks**2).sum(axis=0) * (order @ order)))
+    metric = metrics.get("concordance_index" if task == "survival" else "roc_auc")
+    predictions = Predictions.build(target, {metric.responses[0]: decisions}, task=task_name(task))
+    scores = metric.scores(predictions, np.ones((1, len(target)), np.uint8))[0]
+    return np.nan_to_num(np.maximum(scores, 1 - scores))  # of times without any comparable pair

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -21,11 +20,8 @@ from ..tables import Dataset, Settings
 from ..targets import Target, obvious_positive, task_name
 
 DEFAULT_METRICS = {
-    "binary": "roc_auc",
-    "multiclass": "balanced_accuracy",
-    "regression": "r2",
-    "survival": "concordance_index",
-}
+    "binary": "roc_auc", "multiclass": "balanced_accuracy", "regression": "r2", "survival": "concordance_index",
+}  # fmt: skip
 #: Rows that a trial fit sees, and seconds after which no more are made.
 TRIAL_ROWS, TRIAL_SECONDS = 400, 6.0
 #: How a fit's time grows with rows, between linear models (1) and kernels (2).
@@ -97,24 +93,22 @@ def seconds_needed(planned: PlannedSearch, data: Dataset, settings: Settings) ->
     n = min(data.n_rows, TRIAL_ROWS)
     rows = np.sort(seeds.generator(seeds.root(settings.seed), "trial").permutation(data.n_rows)[:n])
     X, y = data.X.iloc[rows], data.y[rows]
-    sizes, first = Counter[tuple[str, str]](), dict[tuple[str, str], Any]()
+    steps, families = dict[str, Any](), dict[str, list[Any]]()  # selections of columns, and models, by what they are
     for configuration in planned.preset.configurations:
         model = clone(planned.preset.estimator).set_params(**clone(dict(configuration.params), safe=False))
-        key = repr(model[1]), type(model[-1]).__name__
-        sizes[key] += 1
-        first.setdefault(key, model)
-    start = perf_counter()
-    cleaned = clone(planned.preset.estimator[0]).fit_transform(X, y)
-    seconds = perf_counter() - start
-    selections = {key[0]: model[1] for key, model in first.items() if model[1] != "passthrough"}
-    seconds += sum(_timed(step, cleaned, y) for step in selections.values())
+        families.setdefault(type(model[-1]).__name__, []).append(model[-1])
+        if model[1] != "passthrough":
+            steps[repr(model[1])] = model[1]
+    start, cleaner = perf_counter(), planned.preset.estimator[0]
+    cleaned = clone(cleaner).fit_transform(X, y)
+    seconds = _timed(cleaner, X, y) + sum(_timed(step, cleaned, y) for step in steps.values())
     tried: dict[str, float] = {}
-    for (_, name), model in first.items():
-        if name not in tried and (not tried or perf_counter() - start < TRIAL_SECONDS):
-            tried[name] = _timed(model[-1], cleaned, y)
+    for name, models in families.items():
+        if not tried or perf_counter() - start < TRIAL_SECONDS:
+            tried[name] = _timed(models[0], cleaned, y)
     usual = float(np.mean(list(tried.values())))
-    taken = {key: size * tried.get(key[1], usual) for key, size in sizes.items()}
-    forests = sum(each for key, each in taken.items() if hasattr(first[key][-1], "plain_forest"))
+    taken = {name: len(models) * tried.get(name, usual) for name, models in families.items()}
+    forests = sum(taken[name] for name, models in families.items() if hasattr(models[0], "plain_forest"))
     growth = max(1.0, data.n_rows * (planned.cv - 1) / planned.cv / n) ** GROWTH
     times = growth * planned.cv * settings.repeats / threads.count(settings.jobs)
     return (seconds + sum(taken.values()) - forests) * times + faster_seconds(forests * times)

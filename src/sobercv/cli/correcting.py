@@ -52,11 +52,11 @@ def _of_tool(given: dict[str, Any], settings: Settings) -> Answer:
     else:
         table = read(given["predictions"], settings)
         frame, notes = table.frame, table.notes
-        for name in [name for name in settings.ignore if name not in frame.columns]:
-            # In a long table the name of a configuration can be ignored, too.
-            texts = frame.select_dtypes(exclude="number")
-            if not any((frame[column].astype(str) == name).any() for column in texts):
-                find(frame, name)
+        texts = frame.select_dtypes(exclude="number").astype(str)
+        known = {*frame.columns, *texts.to_numpy().ravel()}  # a configuration of a long table can be ignored, too
+        settings = settings.split(known)
+        for name in [name for name in settings.ignore if name not in known]:
+            find(frame, name)
         found = recognise(frame, settings, settings.metric[0] if settings.metric else None, given["repeats"])
     by_fold = isinstance(found, FoldScores)
     _check_options(given["asked"], by_fold)

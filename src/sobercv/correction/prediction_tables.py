@@ -250,7 +250,8 @@ def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
     if numbers := [c for c in names if numbers_rows(data.X[c].dropna()) or numbers_rows(data.X[c].dropna()[::-1])]:
         text = f"Column {some(numbers[:1])} numbers the rows and predicts nothing. Write --ignore {numbers[0][:40]}."
         raise SoberError("E812", text)
-    notes, (fold, repeat) = data.notes, parts.places(data.X, parts.FOLD)
+    notes = data.notes if roles.time is not None else ()  # others are about --task
+    fold, repeat = parts.places(data.X, parts.FOLD)
     if repeat is not None and repeat.nunique() > 1:
         raise SoberError(
             "E812",

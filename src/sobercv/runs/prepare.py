@@ -68,6 +68,7 @@ def prepare(settings: Settings, sha256: str | None = None, must_run: bool = True
             f"{table.name} has changed since the run began, so its stored fits belong to other data. Name the right "
             "file with --data, or start a new run.",
         )
+    settings = settings.split(table.frame.columns)
     data = assign(table.frame, settings)
     folds = data.n_folds(settings.cv)
     if folds == data.n_groups and not (settings.cv == folds >= FEW_GROUPS):
@@ -76,7 +77,7 @@ def prepare(settings: Settings, sha256: str | None = None, must_run: bool = True
         if settings.aggregate == "pooled" and any(metric.pools_scores for metric in ranks):
             settings = replace(settings, aggregate="within_folds")
         settings = replace(settings, cv="groups")
-    subgroups = {}
+    subgroups, notes = {}, [*table.notes]
     for name in dict.fromkeys((*settings.by, *filter(None, [settings.group]))):
         find(table.frame, name)
         labels = table.frame[name].iloc[data.rows]
@@ -85,11 +86,9 @@ def prepare(settings: Settings, sha256: str | None = None, must_run: bool = True
         if 2 <= n <= MOST_SUBGROUPS:
             subgroups[name] = labels
         elif name in settings.by:
-            raise SoberError(
-                "E808", f"--by {name} has {n:,} different values; 2 to {MOST_SUBGROUPS} can be scored separately. "
-                "Group them into classes first.",
-            )  # fmt: skip
-    findings = check_dataset(data, cv=folds, notes=[*table.notes, *data.notes])
+            text = f"--by {name} has {n:,} different values; 2 to {MOST_SUBGROUPS} can be scored separately. "
+            notes.append(Note("E808", f"{text}Group them into classes first.", (name,)))
+    findings = check_dataset(data, cv=folds, notes=notes)
     errors = [found for found in findings if found.severity == "error"]
     if errors and must_run:
         raise SoberError(errors[0].code, errors[0].text)

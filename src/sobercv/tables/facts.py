@@ -8,6 +8,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 import numpy as np
 
 from .column import Column
+from .naming import named_like
 from .read_table import Table
 from .roles import Dataset, kind_of
 
@@ -15,11 +16,10 @@ from .roles import Dataset, kind_of
 MOST_LISTED = 500
 #: Fewer rows show nothing: any ten measurements may be different, or grow.
 LEAST_ROWS = 10
-_NAMED = re.compile(r"(^|[_\W])(id|key|uuid|guid|mrn|pid|nr|no|index|row)($|[_\W])|(?<=[a-z])(ID|Id|Nr|No)$", re.I)
+_IDENTIFIER = re.compile(r"(id|key|uuid|guid|mrn|pid|nr|no|index|row)$")
 _SUBJECT = re.compile(
-    r"(^|[_\W])(patient|patients|pat|subject|subj|person|participant|proband|individual|donor|client|animal|mouse|family"
-    r"|household|mrn|pid)($|[_\W])|(?<=[a-z])(ID|Id)$|(^|[_\W])id($|[_\W])",
-    re.I,
+    r"(patients?|pat|subject|subj|person|participant|proband|individual|donor|client|animal|mouse|family|household|mrn|"
+    r"pid|id)$"
 )
 _DATE = re.compile(r"\s*([0-9]{4}[-./][0-9]{1,2}[-./][0-9]{1,2}|[0-9]{1,2}[-./][0-9]{1,2}[-./][0-9]{2,4})")
 
@@ -64,15 +64,9 @@ def facts_of(table: Table, data: Dataset) -> TableFacts:
     for name in list(table.frame.columns)[:MOST_LISTED]:
         column, reading = table.frame[name], table.schema.columns[name]
         role = data.roles.get(name, "feature")
-        kind: str = reading.kind
-        if column.isna().all():
-            kind = "empty"
-        elif column.nunique(dropna=False) == 1:
-            kind = "constant"
-        elif role == "id" or (role == "feature" and is_identifier(column, name)):
-            kind = "identifier"
         columns.append({
-            "name": name, "role": role, "kind": kind, "read_as": reading.described,
+            "name": name, "role": role, "kind": special_kind(column, name, role) or reading.kind,
+            "read_as": reading.described,
             "values": _values(column.dropna(), reading), "n_missing": int(column.isna().sum()),
         })  # fmt: skip
     found: TableFacts = {
@@ -124,22 +118,29 @@ def are_dates(column: Any) -> bool:
     return column.dtype.kind == "M" or (len(known) > 0 and all(_DATE.match(str(value)) for value in known))
 
 
+def special_kind(column: Any, name: str, role: str = "feature") -> str:
+    """Return "empty", "constant" or "identifier" where no model can learn from a column; else an empty text."""
+    if column.isna().all():
+        return "empty"
+    if column.nunique(dropna=False) == 1:
+        return "constant"
+    return "identifier" if role == "id" or (role == "feature" and is_identifier(column, name)) else ""
+
+
 def is_identifier(column: Any, name: str) -> bool:
     """Whether a column only tells rows apart: never the same text; or whole numbers in sequence, or called an id."""
     known = column.dropna()
-    if len(known) < LEAST_ROWS or not known.is_unique or column.dtype.kind in "bM":
+    if len(known) < LEAST_ROWS or not known.is_unique:
         return False
     if column.dtype.kind not in "iuf":
         return not are_dates(column)
-    if not (known % 1 == 0).all():
-        return False
-    in_sequence = bool((np.diff(np.sort(known)) == 1).all())  # in any order: a table may have been sorted since
-    return in_sequence or numbers_rows(known) or _NAMED.search(name) is not None
+    in_sequence = (np.diff(np.sort(known)) == 1).all()  # in any order: a table may have been sorted since
+    return _are_whole(known) and bool(in_sequence or numbers_rows(known) or named_like(_IDENTIFIER, [name]))
 
 
 def numbers_rows(column: Any) -> bool:
     """Whether a column holds whole numbers that grow row by row."""
-    if column.dtype.kind not in "iuf" or len(column) < LEAST_ROWS or not (column % 1 == 0).all():
+    if len(column) < LEAST_ROWS or not _are_whole(column):
         return False
     steps = np.diff(column.to_numpy())
     # A running order may have holes: measurements do not grow row by row.
@@ -148,15 +149,17 @@ def numbers_rows(column: Any) -> bool:
 
 def repeats_subjects(column: Any, name: str) -> bool:
     """Whether a column seems to tell patients apart of whom there are several rows, by its name or by its values."""
-    if column.dtype.kind in "bM" or column.isna().any() or len(column) < 2 * LEAST_ROWS:
-        return False
-    if column.dtype.kind == "f" and not (np.isfinite(column) & (column % 1 == 0)).all():
+    is_text = column.dtype.kind not in "iufbM"
+    if len(column) < 2 * LEAST_ROWS or column.isna().any() or not (is_text or _are_whole(column)):
         return False
     counts = column.astype(str).value_counts().to_numpy()
     n, mean = len(counts), len(column) / len(counts)
-    if _SUBJECT.search(name) is not None:
+    if named_like(_SUBJECT, [name]):
         return bool(max(LEAST_ROWS, len(column) // 20) < n < 0.95 * len(column))
-    if column.dtype.kind in "iuf" or n < LEAST_ROWS:
-        return False
     # Text with a few rows each, hardly any with one row, and all about as many: not so cities or diagnoses.
-    return bool(1.5 <= mean <= 8 and (counts > 1).mean() >= 0.7 and counts.std() <= 0.6 * mean)
+    are_even = 1.5 <= mean <= 8 and (counts > 1).mean() >= 0.7 and counts.std() <= 0.6 * mean
+    return bool(is_text and n >= LEAST_ROWS and are_even)
+
+
+def _are_whole(column: Any) -> bool:
+    return column.dtype.kind in "iuf" and bool((column % 1 == 0).all())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -33,6 +34,17 @@ def closest(name: str, known: Iterable[str]) -> list[str]:
 def plain(name: Any) -> str:
     """Write a name in small letters with underscores for spaces, points and hyphens."""
     return re.sub(r"[\s_.-]+", "_", str(name).strip().casefold()).strip("_")
+
+
+def named_like(pattern: re.Pattern[str], names: Iterable[Any]) -> list[str]:
+    """Return the names of which a word begins as the pattern says: small letters without accents, and digits behind."""
+    found = []
+    for name in map(str, names):
+        apart = unicodedata.normalize("NFKD", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name))  # cut at capitals, too
+        words = re.findall(r"[a-z]+[0-9]*", apart.encode("ascii", "ignore").decode().lower())
+        if any(map(pattern.match, words)):
+            found.append(name)
+    return found
 
 
 def held_by(

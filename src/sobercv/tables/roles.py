@@ -6,18 +6,16 @@ Refuses in one sentence what no model could learn; what is only doubtful is for 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..containers import Array
 from ..errors import Note, SoberError
-from ..targets import LARGEST, MOST_CLASSES, TABLE_TASKS, guess_task, obvious_positive, survival_of
-from .naming import closest, listed
-from .settings import Settings
+from ..targets import LARGEST, MOST_CLASSES, guess_task, obvious_positive, survival_of
+from .naming import closest, listed, named_like
+from .settings import Settings, checked
 from .tool_columns import correctable
 
 
@@ -32,12 +30,10 @@ class Dataset:
     target: tuple[str, ...]  # the name of the target, or of time and event
     rows: Array  # which rows of the table were kept, counted from 0 [N]
     n_without_target: int  # rows left out because their target is missing
-    is_guess: bool  # whether the task was told from the values of the target and could be another one
-    roles: dict[str, str] = field(default_factory=dict)  # columns that are not in X, and why
-    notes: tuple[Note, ...] = ()
-    #: The columns to be ignored: no model sees them, but checks say what they would have predicted [N, .].
-    ignored: Any = None
-    weight: Array | None = None  # how much each row counts in fits and scores [N]
+    roles: dict[str, str]  # columns that are not in X, and why
+    notes: tuple[Note, ...]
+    ignored: Any  # no model sees these columns, but checks say what they would have predicted [N, .]
+    weight: Array | None  # how much each row counts in fits and scores [N]
 
     @property
     def n_rows(self) -> int:
@@ -70,7 +66,7 @@ class Dataset:
 
 def assign(frame: Any, settings: Settings | None = None, **given: Any) -> Dataset:
     """Give the columns of a table their roles, by `Settings` or by names of theirs."""
-    settings = settings or Settings(**given)
+    settings = settings or Settings(**checked(given))
     check_target(settings, frame)
     names, others = settings.target_names, settings.roles()
     for name in others:
@@ -80,15 +76,11 @@ def assign(frame: Any, settings: Settings | None = None, **given: Any) -> Datase
         named = " and ".join(repr(name[:60]) for name in names)
         raise SoberError("E112", f"The target {named} is missing in every row. Name another column.")
     kept = frame.loc[keep]
-    notes: tuple[Note, ...] = ()
     if len(names) == 2:
-        y, notes = _survival(kept, names[0], names[1], settings.event_value)
-        task, is_guess = "survival", False
+        y, task, notes = _survival(kept, names[0], names[1], settings.event_value)
     else:
-        y, task, is_guess = _labels_or_numbers(kept[names[0]].infer_objects(), names[0], settings.task)
+        y, task, notes = _labels_or_numbers(kept[names[0]].infer_objects(), names[0], settings.task)
     X = kept.drop(columns=list(others)).reset_index(drop=True)
-    if not len(X.columns):
-        raise SoberError("E818", "No column is left to learn from. The table needs columns beside the target.")
     by, groups = settings.group or settings.id, None
     if by is not None:
         if n := int(kept[by].isna().sum()):
@@ -96,14 +88,11 @@ def assign(frame: Any, settings: Settings | None = None, **given: Any) -> Datase
             raise SoberError("E107", f"{by!r} is missing in {n} {rows}. Fill in every row, or leave those rows out.")
         codes = kept[by].astype(str).factorize()[0]
         if settings.group is not None or codes.max() + 1 < len(codes):  # an id that occurs once makes no groups
-            if codes.max() < 2:
-                how_many = "one value" if codes.max() == 0 else "two different values"
-                raise SoberError("E106", f"{by!r} has only {how_many}; folds need at least 3 groups.")
             groups = np.asarray(codes)
     return Dataset(
-        X, y, groups, task, tuple(names), np.flatnonzero(keep), int((~keep).sum()), is_guess, others,
-        notes, kept[[c for c, role in others.items() if role == "ignored"]].reset_index(drop=True),
-        None if settings.weight is None else _weights(kept[settings.weight], settings.weight),
+        X, y, groups, task, tuple(names), np.flatnonzero(keep), int((~keep).sum()), others, notes,
+        kept[[c for c, role in others.items() if role == "ignored"]].reset_index(drop=True),
+        None if settings.weight is None else _amounts(kept[settings.weight], "weight", "E107"),
     )  # fmt: skip
 
 
@@ -121,24 +110,13 @@ def find(frame: Any, name: str) -> None:
 
 #: Beginnings of words, in several languages, that name a time until an event, and an event.
 TIME_NAME = re.compile(
-    r"surv|os$|ttp$|ttd$|[pdre]fs$|time|tte$|follow|fup|fu$|zeit|ueberleb|uberleb|beobacht|dauer|duree|duration|suivi|"
+    r"surv|os$|ttp$|ttd$|[pdre]fs$|time|tte$|follow|fup|fu[0-9]*$|zeit|ueberleb|uberleb|beobacht|dauer|duree|duration|suivi|"
     r"temps|tiempo|seguim|tempo|days?$|tage|months?$|monat|weeks?$|woch|jours|mois|dias|meses|giorni|mesi"
 )
 EVENT_NAME = re.compile(
     r"event|ereignis|status|dead|death|died|deceas|vital|censor|cens|zensier|verstorb|gestorb|tod|deces|mort|muert|fallec|"
     r"relaps|recur|rezidiv|progress"
 )
-
-
-def named_like(pattern: re.Pattern[str], columns: Iterable[Any]) -> list[str]:
-    """Return the columns of which a word begins as the pattern says, in their order."""
-    return [str(name) for name in columns if any(map(pattern.match, words_of(str(name))))]
-
-
-def words_of(name: str) -> list[str]:
-    """Split a name into words: small letters without accents, cut at capitals and at whatever is no letter."""
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    return re.findall(r"[a-z]+", unicodedata.normalize("NFKD", apart).encode("ascii", "ignore").decode().lower())
 
 
 def check_target(settings: Settings, frame: Any) -> None:
@@ -164,8 +142,6 @@ def check_target(settings: Settings, frame: Any) -> None:
         wrong = f"--time and --event name the same column, {time!r}. Name two."
     if wrong:
         raise SoberError("E808", wrong)
-    if task is not None and task not in TABLE_TASKS:
-        raise SoberError("E122", f"There is no task {task!r}; choose one of {', '.join(TABLE_TASKS)}.")
 
 
 # ---- the values of roles -------------------------------------------------------------------------------------------
@@ -174,46 +150,44 @@ def kind_of(dtype: Any) -> str:
     return {"M": "date", "b": "flag", "i": "number", "u": "number", "f": "number"}.get(dtype.kind, "text")
 
 
-def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array, str, bool]:
-    """Return the target, a column without gaps, as labels or numbers, its task, and whether that was a guess."""
-    kind = kind_of(column.dtype)
-
-    def refuse(what: str) -> SoberError:
-        return SoberError("E112", f"The target {name!r} {what}")
-
-    if kind == "date":
-        raise refuse("holds dates. The target must be a class or a number.")
-    values = column.to_numpy(dtype=object if kind == "text" else None)
-    hint = "Name a column with classes or numbers."
+def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array, str, tuple[Note, ...]]:
+    """Return the target, a column without gaps, as labels or numbers, its task, and a note where that is a guess."""
+    kind, hint = kind_of(column.dtype), "Name a column with classes or numbers."
+    values = column.to_numpy()
     if kind == "text":
-        values = np.asarray([str(v) for v in values], dtype=object)
+        values = column.map(str).to_numpy(dtype=object)
         words = [v for v in values if not re.fullmatch(r"\s*[+-]?[0-9]*[.,]?[0-9]+([eE][+-]?[0-9]+)?\s*", v)]
         hint = f"Most are numbers; correct or remove {words[0][:30]!r}." if 0 < 2 * len(words) <= len(values) else hint
     elif kind == "number" and values.dtype == object:  # some of pandas' own types
         values = values.astype(np.float64)
-    if kind == "number" and not np.isfinite(values).all():
-        raise refuse("holds infinite values. Replace them, or leave those rows out.")
-    distinct = np.unique(values)
-    if len(distinct) == 1:
-        raise refuse(f"is {str(distinct[0])[:40]!r} in every row, so nothing can be learned.")
-    guess = guess_task(values)
-    found, is_guess = task or guess.task, task is None and not guess.is_sure
+    distinct, guess, wrong = np.unique(values), guess_task(values), ""
+    found = task or guess.task
+    if kind == "date":
+        wrong = "holds dates. The target must be a class or a number."
+    elif kind == "number" and not np.isfinite(distinct).all():
+        wrong = "holds infinite values. Replace them, or leave those rows out."
+    elif len(distinct) == 1:
+        wrong = f"is {str(distinct[0])[:40]!r} in every row, so nothing can be learned."
+    elif found == "regression" and kind == "text":
+        wrong = f"is text, but a regression needs numbers. {hint}"
+    elif found == "regression" and kind == "number" and np.abs(distinct).max() > LARGEST:
+        wrong = f"holds numbers beyond {LARGEST:g}, whose squares overflow. Scale it down."
+    elif found == "binary" and len(distinct) != 2:
+        wrong = f"has {len(distinct)} classes, not 2. Choose --task multiclass or regression."
+    elif found != "regression" and kind == "number" and not np.array_equal(distinct, np.round(distinct)):
+        wrong = "holds fractions, so it is not a class. Choose --task regression."
+    elif kind == "text" and len(distinct) > max(MOST_CLASSES, len(values) // 3):
+        wrong = f"is text with {len(distinct)} different values in {len(values)} rows. {hint}"
+    if wrong:
+        raise SoberError("E112", f"The target {name!r} {wrong}")
     if found == "regression":
-        if kind == "text":
-            raise refuse(f"is text, but a regression needs numbers. {hint}")
-        values = values.astype(np.float64)
-        if np.abs(values).max() > LARGEST:
-            raise refuse(f"holds numbers beyond {LARGEST:g}, whose squares overflow. Scale it down.")
-        return values, found, is_guess
-    if found == "binary" and len(distinct) != 2:
-        raise refuse(f"has {len(distinct)} classes, not 2. Choose --task multiclass or regression.")
-    if kind == "number" and not np.array_equal(values, np.round(values)):
-        raise refuse("holds fractions, so it is not a class. Choose --task regression.")
-    if kind == "text" and len(distinct) > max(MOST_CLASSES, len(values) // 3):
-        raise refuse(f"is text with {len(distinct)} different values in {len(values)} rows. {hint}")
-    if values.dtype.kind == "f" and np.abs(distinct).max() < 2**63:
-        values = values.astype(np.int64)  # whole numbers that became floats because of gaps
-    return values, "binary" if len(distinct) == 2 else "multiclass", is_guess
+        read, other, values = "numbers", "multiclass", values.astype(np.float64)
+    else:
+        read, other, found = "classes", "regression", "binary" if len(distinct) == 2 else "multiclass"
+        if values.dtype.kind == "f" and np.abs(distinct).max() < 2**63:
+            values = values.astype(np.int64)  # whole numbers that became floats because of gaps
+    text = f"The target has {len(distinct)} different whole numbers and is read as {read}. If wrong: --task {other}."
+    return values, found, () if task or guess.is_sure else (Note("S801", text),)
 
 
 _FLAGS = {"0", "1", "True", "False"}
@@ -221,37 +195,32 @@ _FLAGS = {"0", "1", "True", "False"}
 NO_EVENT_NAME = re.compile(r"cens|zensier|alive|surviv|ueberleb|uberleb|lebt|lebend|viv")
 
 
-def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Array, tuple[Note, ...]]:
-    """Return records of (event, time); where `value` says which cause is meant, all others count as not seen."""
-    times, written, notes = kept[time], kept[event].astype(object).map(_written), tuple[Note, ...]()
+def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Array, str, tuple[Note, ...]]:
+    """Return records of (event, time), and the task; where `value` says which cause is meant, others are not seen."""
+    written, notes = kept[event].astype(object).map(_written), tuple[Note, ...]()
     counts = written.value_counts().sort_index()
     is_number = kind_of(kept[event].dtype) == "number"
-    if is_number and len(counts) > MOST_CLASSES and _FLAGS.issuperset(map(_written, times)):
+    if is_number and len(counts) > MOST_CLASSES and _FLAGS.issuperset(map(_written, kept[time])):
         text = f"The time {time[:40]!r} holds only 0 and 1, and the event {event[:40]!r} {len(counts)} different "
         text += f"numbers, so they seem to be swapped. Write --time {event[:40]} --event {time[:40]}."
         raise SoberError("E112", text)
     if value is None:
         value, notes = _observed(counts, event)
-    elif _written(value.strip()) not in counts.index:
-        raise SoberError("E112", f"The event {event[:40]!r} is never {value[:30]!r}: it holds {_counted(counts)}.")
-    wanted = _written(value.strip())
-    seen, others = (written == wanted).to_numpy(np.float64), counts.drop(wanted, errors="ignore")
+    wanted = _written(value)
+    if (n := counts.get(wanted, 0)) < 2:
+        text = f"The event {event[:40]!r} is {'only once' if n else 'never'} {wanted[:30]!r}: it holds "
+        raise SoberError("E112", f"{text}{_counted(counts)}. At least two events are needed.")
+    others = counts.drop(wanted)
     causes = others.drop(["0", "False"], errors="ignore")
     if len(causes) and len(others) > 1:
         verb = "counts" if len(causes) == 1 else "count"
-        text = f"Only {value[:30]!r} of {event[:40]!r} counts as the event; {_counted(causes)} {verb} as censored. "
+        text = f"Only {wanted[:30]!r} of {event[:40]!r} counts as the event; {_counted(causes)} {verb} as censored. "
         text += "Competing risks are ignored: the model ranks the risk of this cause as if the others did not exist."
         notes = (Note("W813", text, (event,)),)
-    if kind_of(times.dtype) != "number":
-        raise SoberError("E112", f"The time {time!r} must hold numbers, such as days. Convert it.")
-    times = times.to_numpy(np.float64)
-    if not np.isfinite(times).all() or (times < 0).any():
-        raise SoberError("E112", f"The time {time!r} holds negative or infinite values. Correct those rows.")
-    if seen.sum() < 2:
-        raise SoberError("E112", f"The event {event!r} was observed {int(seen.sum())} times; at least two are needed.")
+    times = _amounts(kept[time], "time", "E112")
     if len(np.unique(times)) == 1:
         raise SoberError("E112", f"The time {time!r} is the same in every row, so nothing can be learned.")
-    return survival_of(np.column_stack([seen, times])), notes
+    return survival_of(np.column_stack([written == wanted, times])), "survival", notes
 
 
 def _observed(counts: Any, event: str) -> tuple[str, tuple[Note, ...]]:
@@ -272,11 +241,7 @@ def _observed(counts: Any, event: str) -> tuple[str, tuple[Note, ...]]:
 
 def _written(value: Any) -> str:
     """Write a code without a needless decimal point, so that 2, 2.0 and "2" are the same."""
-    try:
-        is_whole = not isinstance(value, bool) and float(value).is_integer()
-    except (TypeError, ValueError):
-        is_whole = False
-    return str(int(float(value))) if is_whole else str(value).strip()
+    return re.sub(r"^([+-]?[0-9]+)\.0*$", r"\1", str(value).strip())
 
 
 def _counted(counts: Any, most: int = 6) -> str:
@@ -285,17 +250,19 @@ def _counted(counts: Any, most: int = 6) -> str:
     return ", ".join(shown) + more
 
 
-def _weights(column: Any, name: str) -> Array:
-    """Return the weights of rows; refuse what is no weight, with the first row that is wrong."""
+def _amounts(column: Any, what: str, code: str) -> Array:
+    """Return the weights or times of rows; refuse what is none, with the first row that is wrong."""
     if kind_of(column.dtype) != "number":
-        raise SoberError("E107", f"The weights {name!r} must be numbers; the column holds other values. Convert it.")
+        raise SoberError(code, f"The {what} {column.name!r} must hold numbers; it holds other values. Convert it.")
     values = np.asarray(column.to_numpy(np.float64))
-    for wrong, what in ((np.isnan(values), "missing"), (np.isinf(values), "infinite"), (values < 0, "negative")):
+    for wrong, how in ((np.isnan(values), "missing"), (np.isinf(values), "infinite"), (values < 0, "negative")):
         if wrong.any():
             n, first = int(wrong.sum()), int(column.index[wrong][0]) + 1
             rows = f"row {first}" if n == 1 else f"{n} rows, the first of them row {first}"
-            text = f"The weight {name!r} is {what} in {rows} of the table. Every row needs a weight of 0 or more: "
-            raise SoberError("E107", f"{text}correct the column, or leave those rows out.")
+            text = (
+                f"The {what} {column.name!r} is {how} in {rows} of the table. Every row needs a {what} of 0 or more: "
+            )
+            raise SoberError(code, f"{text}correct the column, or leave those rows out.")
     if not values.any():
-        raise SoberError("E107", f"The weight {name!r} is 0 in every row, so no row counts. Name another column.")
+        raise SoberError(code, f"The {what} {column.name!r} is 0 in every row. Name another column.")
     return values

@@ -39,7 +39,7 @@ class Schema(msgspec.Struct, frozen=True):
     @classmethod
     def infer(cls, cells: Cells, settings: Settings) -> tuple[Schema, tuple[Note, ...]]:
         """Recognise the columns of a table; ids and groups stay text, and columns without a role are features."""
-        roles: dict[str, Any] = settings.roles()
+        roles: dict[str, Any] = settings.split(cells.columns).roles()
         possible: dict[str, list[Column]] = {}
         strays: dict[str, list[str]] = {}  # by column, the cells that keep it from being numbers
         for name in cells.columns:

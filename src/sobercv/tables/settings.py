@@ -6,10 +6,11 @@ The command line, sober.toml and the folder of a run take their values from here
 from __future__ import annotations
 
 import re
+import reprlib
 import shlex
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
@@ -55,11 +56,10 @@ class Settings:
     id: str | None = option(None, DATA, "Identifies samples; rows with the same value stay together.")
     group: str | None = option(None, DATA, "Rows with the same value (a patient) stay together.")
     weight: str | None = option(None, ADVANCED, "Weight of each row, in fits and scores.")
-    ignore: tuple[str, ...] = option((), DATA, "A column that models must not use; can be repeated.")
-    task: str | None = option(
-        None, DATA, "binary, multiclass, regression or survival; default: inferred from the target.",
-        words="binary multiclass regression survival",
-    )  # fmt: skip
+    ignore: tuple[str, ...] = option((), DATA, "Columns that models must not use, such as a,b.")
+    task: Literal["binary", "multiclass", "regression", "survival"] | None = option(
+        None, DATA, "binary, multiclass, regression or survival; default: inferred from the target."
+    )
     positive: str | None = option(None, DATA, "The positive class, where a metric depends on it.")
     sheet: str | None = option(None, DATA, "Excel: the sheet with the table.")
     decimal: Literal[".", ","] | None = option(None, ADVANCED, "The decimal mark, . or , where numbers are ambiguous.")
@@ -102,7 +102,7 @@ class Settings:
     jobs: Annotated[int, msgspec.Meta(ge=-1024, le=1024)] = option(
         -1, RUN, "Number of workers (default: all cores). Does not change the result.", "-j"
     )
-    max_time: Annotated[float, msgspec.Meta(gt=0)] | None = option(
+    max_time: Annotated[float, msgspec.Meta(gt=0, lt=1e13)] | None = option(
         None, RUN, "Stop after 90s, 10m or 2h and report what is complete."
     )
 
@@ -111,12 +111,21 @@ class Settings:
         """Return [target] or [time, event]; empty where neither is named."""
         return [name for name in (self.target, self.time, self.event) if name is not None]
 
+    def split(self, known: Collection[str]) -> Settings:
+        """Split lists such as a,b of columns in `ignore` and `by`, but for what is the name of one as it stands."""
+
+        def each_of(given: Iterable[str]) -> tuple[str, ...]:
+            parts = [[one] if one in known else map(str.strip, one.split(",")) for one in given]
+            return tuple(dict.fromkeys(name for part in parts for name in part if name))
+
+        return replace(self, ignore=each_of(self.ignore), by=each_of(self.by))
+
     def roles(self) -> dict[str, str]:
         """Return the role of every column that models must not see; the target can have no other."""
         found = dict.fromkeys(self.target_names, "target")
         named = [(self.id, "id"), (self.group, "group"), (self.weight, "weight")]
         for name, role in [*named, *((n, "ignored") for n in self.ignore)]:
-            if name is not None and (found.get(name) == "target" or (role == "weight" and name in found)):
+            if name in found and (found[name] == "target" or role == "weight"):
                 raise SoberError("E808", f"{name!r} cannot be both the {found[name]} and {role}. Name another column.")
             if name is not None:
                 found.setdefault(name, role)
@@ -161,8 +170,8 @@ def from_toml(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise SoberError("E808", f"{path} cannot be read ({error}). Write the settings as UTF-8 text.") from None
     except (ValueError, RecursionError) as error:  # no TOML, or numbers and brackets without end
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:120]
-        raise SoberError("E808", f'{path} is not valid TOML: {reason}. Write lines like: target = "y"') from None
+        text = f'{path} is not valid TOML: {str(error)[:120]}. Write lines like: target = "y"'
+        raise SoberError("E808", text) from None
     return checked({name.replace("-", "_"): value for name, value in found.items()}, path.name)
 
 
@@ -179,10 +188,9 @@ def checked(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
             found[name] = msgspec.convert(_plain(name, value), TYPES[name])
         except (msgspec.ValidationError, RecursionError) as error:
             try:
-                shown = repr(value)
-            except (ValueError, RecursionError):  # whole numbers of thousands of digits, lists in lists without end
+                shown = reprlib.repr(value)
+            except ValueError:  # whole numbers of thousands of digits
                 shown = "something huge"
-            shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
             label = f"{where}: " if where else "--"
             said = f"{label}{name.replace('_', '-')} must be {_allowed(name, str(error))}; got {shown}."
             raise SoberError("E808", said) from None
@@ -190,22 +198,17 @@ def checked(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Bring values that can be written in several ways into one, and others into what msgspec refuses."""
-    if name == "max_time":
-        if isinstance(value, str) and (written := _DURATION.fullmatch(value)):
-            value = float(written[1]) * _UNITS[written[2].lower()]
-        is_one = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e13
-        return float(value) if is_one else "no duration"
-    if name == "jobs" and value == 0:
-        return "none"
-    if name == "event_value" and (isinstance(value, float) or (isinstance(value, int) and abs(value) < 10**300)):
+    """Bring values that can be written in several ways into one, and no workers into what msgspec refuses."""
+    if name == "max_time" and isinstance(value, str) and (written := _DURATION.fullmatch(value)):
+        return float(written[1]) * _UNITS[written[2].lower()]
+    if name == "event_value" and isinstance(value, (int, float)) and abs(value) < 1e300:
         return str(value)
     if name == "cv" and isinstance(value, str) and value.strip().isdecimal():
         return int(value)
     parts = [value] if isinstance(value, str) else value
     if name not in _LISTS or not isinstance(parts, (list, tuple)) or not all(isinstance(p, str) for p in parts):
-        return value
-    if name != "ignore":
+        return "none" if name == "jobs" and value == 0 else value
+    if name == "metric":
         parts = [p.strip() for part in parts for p in _OUTSIDE_BRACKETS.split(part) if p.strip()]
     return list(dict.fromkeys(parts))
 
