@@ -42,7 +42,7 @@ def written(place, model, positive):
     folder.write(MODEL, packed(model.fit(data.X, data.y)))
     facts = ModelFacts(("dose",), ("a", "b"), positive)
     record = RunRecord(
-        summary.scores[0], (), 1, 1, 0, 0, 1, 5, 20, True, (), (), "a model", "finished", 0, (), "sober fit", Settings(), facts_of(table, data),
+        summary.scores[0], (), 1, 1, 0, 0, 1, 5, 20, True, (), "a model", "finished", 0, (), "sober fit", Settings(), facts_of(table, data),
         table.schema, (), {}, facts, summary,
     )  # fmt: skip
     folder.write_record("results.json", record)
