@@ -167,7 +167,7 @@ def train_final_model(search: BBCSearchCV, data: Dataset, seconds: float = math.
     except KeyboardInterrupt as interrupt:  # the honest number stays as it is
         search.signal_ = getattr(interrupt, "number", signal.SIGINT)
         search.stopped_ = "interrupted" if search.signal_ == signal.SIGINT else "terminated"
-        return [Note("W704", "There is no final model: its training was interrupted. Run sober resume to train it.")]
+        reason, remedy = "its training was interrupted", "Run sober resume"
     except TimeoutError:
         reason, remedy = "the time limit was reached", "Run sober resume, with more time,"
     except Exception as error:  # any estimator may raise anything
