@@ -73,7 +73,7 @@ def _rows_of(table: Predictions, rows: Array) -> Any:
         elif name == "predict":
             columns[f"{PREDICTED}_class"] = coded(values, labels)
         else:
-            start = DECISION if name == "decision_function" and "predict_proba" in table.responses else PREDICTED
+            start = PREDICTED if name == "predict_proba" else DECISION
             values = np.stack([1 - values, values], axis=1) if values.ndim == 1 else values  # the second of two classes
             columns |= {column_of(label, start): values[:, k] for k, label in enumerate(labels)}
     truth = table.y[np.tile(sample, c)]
@@ -112,34 +112,33 @@ def _read_rows(frame: Any, target: Target, samples: Any) -> Predictions:
     import pandas as pd
 
     frame = frame.sort_values([".config", ".row", "id"]).dropna(axis="columns")  # responses that only some have
-    names, n, c, r = (
-        frame[".config"].unique(),
-        len(samples),
-        frame[".config"].nunique(),
-        len(frame["id"].cat.categories),
-    )
-    places = np.stack([frame[name].cat.codes for name in (".row", "id", "id2")]).reshape(3, c, -1)
+    names, n, r = frame[".config"].unique(), len(samples), len(frame["id"].cat.categories)
+    places = np.stack([frame[name].cat.codes for name in (".row", "id", "id2")]).reshape(3, len(names), -1)
     sample, repeat, fold = places[:, 0]
     if (places != places[:, :1]).any():
         raise ValueError("configurations with as many predictions were predicted in different places")
     seen, fold_of = np.zeros((n, r), bool), np.zeros((n, r), np.int64)
     seen[sample, repeat], fold_of[sample, repeat] = True, fold
-    found, columns = {}, set(frame.columns)
-    for name in [name for name in columns if name.startswith(f"{PREDICTED}_survival_at(")]:
-        found[name.removeprefix(f"{PREDICTED}_")] = frame[name]
-    if PREDICTED in columns:
-        found["decision_function" if target.labels else "predict"] = frame[PREDICTED]
-    if f"{PREDICTED}_class" in columns:
-        found["predict"] = pd.Series(pd.Categorical(frame[f"{PREDICTED}_class"], target.labels).codes)
-    for start, response in ((PREDICTED, "predict_proba"), (DECISION, "decision_function")):
-        named = [column_of(label, start) for label in target.labels]
-        if named and columns.issuperset(named):
-            found[response] = frame[named[1] if len(named) == 2 else named]
+    if f"{PREDICTED}_class" in frame:
+        frame[f"{PREDICTED}_class"] = pd.Categorical(frame[f"{PREDICTED}_class"], target.labels).codes
+    labels = target.labels[target.n_classes == 2 :]  # of two classes, the second
+    held = [
+        ("decision_function" if target.labels else "predict", [PREDICTED]),
+        ("predict", [f"{PREDICTED}_class"]),
+        ("predict_proba", [column_of(label) for label in labels]),
+        ("decision_function", [column_of(label, DECISION) for label in labels]),
+        *(
+            (name.removeprefix(f"{PREDICTED}_"), [name])
+            for name in frame
+            if name.startswith(f"{PREDICTED}_survival_at(")
+        ),
+    ]
     responses = {}
-    for name, values in found.items():
-        shape = values.shape[1:]
-        responses[name] = np.zeros((n, c, r, *shape), values.to_numpy().dtype)
-        responses[name][sample, :, repeat] = np.moveaxis(values.to_numpy().reshape(c, -1, *shape), 0, 1)
+    for name, columns in held:
+        if columns and set(columns) <= set(frame):
+            values = np.zeros((n, len(names), r, len(columns)), frame[columns[0]].dtype)
+            values[sample, :, repeat] = frame[columns].to_numpy().reshape(len(names), -1, len(columns)).swapaxes(0, 1)
+            responses[name] = values if len(columns) > 1 else values[..., 0]
     return Predictions(
         target=target,
         responses=responses,
