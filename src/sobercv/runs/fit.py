@@ -92,7 +92,7 @@ def execute(
     with noted() as notes:
         search = tune(prepared, folder / "run.sqlite", deadline, on_event)
     deadline = deadline.hurried(search)
-    notes += choice_noted(estimate_of(search), ended_early=bool(search.stopped_))
+    notes += choice_noted(estimate_of(search)) if search.is_complete_ else []
     on_phase(f"training the final model on {count(prepared.data.n_rows, 'row')}")
     notes += train_final_model(search, prepared.data, deadline.left(0.8))
     deadline = deadline.hurried(search)
@@ -137,24 +137,20 @@ def tune(
     return search.fit(data.X, data.y, groups=data.groups, sample_weight=data.weight)
 
 
-def choice_noted(estimate: Estimate, ended_early: bool = False) -> list[Note]:
-    """Say so where choosing cost a lot, or hardly anything; not where a run ended early, on few samples."""
-    if estimate.interval is None or estimate.n_configurations < 2 or ended_early:
+def choice_noted(estimate: Estimate) -> list[Note]:
+    """Say so where choosing cost a lot, or hardly anything."""
+    if estimate.interval is None or estimate.n_configurations < 2:
         return []
     low, high = estimate.interval
     half, cost = (high - low) / 2, estimate.naive - estimate.value
     gap = number(cost, digits_for([estimate.value, estimate.naive, low, high]))
     best = f"Choosing the best of {count(estimate.n_configurations, 'configuration')}"
     if cost > half > 0:
-        text = (
-            f"{best} cost {gap}, more than half the width of the interval: the plain cross-validation score would "
-            "mislead. Report the honest score; fewer configurations or more rows make the gap smaller."
-        )
-        return [Note("W702", text)]
-    if abs(cost) <= 0.02 * half:
-        text = f"{best} cost hardly anything here ({gap}): one is clearly best, or they score alike on this many rows."
-        return [Note("S805", text)]
-    return []
+        advice = "Report the honest score; fewer configurations or more rows make the gap smaller."
+        text = f"{best} cost {gap}, more than half the width of the interval: the plain cross-validation score would "
+        return [Note("W702", f"{text}mislead. {advice}")]
+    text = f"{best} cost hardly anything here ({gap}): one is clearly best, or they score alike on this many rows."
+    return [Note("S805", text)] if abs(cost) <= 0.02 * half else []
 
 
 def train_final_model(search: BBCSearchCV, data: Dataset, seconds: float = math.inf) -> list[Note]:
