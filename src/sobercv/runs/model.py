@@ -104,7 +104,7 @@ def predict(
             "E808", "--threshold is a probability between 0 and 1, for models of two classes; got "
             f"{threshold:g} for a {task} target.",
         )  # fmt: skip
-    last = 0.0 if facts.survival is None else facts.survival.last
+    last = 0.0 if facts.survival is None else facts.survival.times[-1]
     if wrong := [time for time in times if not 0 < time <= last]:
         most = f"above 0 and at most {last:g}, the longest in training" if last else f"not for a {task} target"
         raise SoberError("E808", f"--at is for survival times, {most}; got {wrong[0]:g}.")
