@@ -283,7 +283,9 @@ def _space(configurations: Iterable[Any]) -> tuple[str, ...]:
         told = []
         for name in dict.fromkeys(name for params in listed for name in params if name not in (MODEL, SELECT)):
             given = (params[name] for params in listed if name in params)
-            values = dict.fromkeys(value for value in given if isinstance(value, (int, float, str, NoneType)))
+            values: dict[Any, None] = dict.fromkeys(
+                value for value in given if isinstance(value, (int, float, str, NoneType))
+            )
             if not set(values) - {None}:
                 continue
             if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
