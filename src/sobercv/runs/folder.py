@@ -127,7 +127,7 @@ class RunFolder:
             real = os.path.realpath(self.path)
             raise SoberError("E809", f"{str(self.path)!r} is a link to {real!r}. Name that folder itself.")
         if os.path.exists(self.path) and not os.path.isdir(self.path):
-            hint = "Name a folder: with -o for a new run, before all other arguments for one that exists."
+            hint = "Name the folder of a run first, then the other arguments; that of a new run with -o."
             raise SoberError("E809", f"{str(self.path)!r} is a file. {hint}")
         try:
             found = os.listdir(self.path)
