@@ -111,6 +111,20 @@ def test_rows_without_a_subgroup_are_a_subgroup_of_their_own(tmp_path):
     assert [row[0] for row in rows[1:]] == ["missing", "north", "south"]
 
 
+@pytest.mark.parametrize("is_complete", [True, False])
+def test_a_complete_run_says_what_choosing_cost(tmp_path, monkeypatch, is_complete):
+    frame = table()
+    frame["good"] = (frame["y"] == "ill") + frame["good"] / 1000
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    given = Settings(str(tmp_path / "data.csv"), "y", preset="quick", configurations=3, cv=3, jobs=1)
+    folder, ready = begun_in(tmp_path, prepare(given))
+    tuned = fit.tune(ready)
+    tuned.is_complete_ = is_complete
+    monkeypatch.setattr(fit, "tune", lambda *given: tuned)
+    codes = {note.code for note in execute(ready, folder, Deadline(), "none").warnings}
+    assert ("S805" in codes) == is_complete, "every model of three is right"
+
+
 def test_aggregate_fold_is_said_in_the_methods(tmp_path):
     ready = prepared(tmp_path, aggregate="fold")
     folder, ready = begun_in(tmp_path, ready)

@@ -42,7 +42,7 @@ def written(place, model, positive):
     folder.write(MODEL, packed(model.fit(data.X, data.y)))
     facts = ModelFacts(("dose",), ("a", "b"), positive)
     record = RunRecord(
-        summary.scores[0], (), 1, 1, 0, 0, 1, 5, 20, True, (), (), "a model", "finished", 0, (), "sober fit", Settings(), facts_of(table, data),
+        summary.scores[0], (), 1, 1, 0, 0, 1, 5, 20, True, (), "a model", "finished", 0, (), "sober fit", Settings(), facts_of(table, data),
         table.schema, (), {}, facts, summary,
     )  # fmt: skip
     folder.write_record("results.json", record)
@@ -96,7 +96,7 @@ def test_a_model_of_a_run_that_was_stopped_says_so(run, tmp_path):
 
 
 def test_chances_of_survival_are_named_by_their_column():
-    curve = SurvivalCurve(0.0, 1.0, 1.0, (100.0,), (0.5,), 900.0)
+    curve = SurvivalCurve(0.0, 1.0, 1.0, (100.0,), (0.5,))
     model = DecisionTreeClassifier().fit([[0.0], [1.0]], [0.0, 1.0])
     found, meaning = _numbers(model, [[0.0]], ModelFacts(("dose",), survival=curve), (365.0, 730.0))
     assert meaning.endswith("; .pred_survival_365 is the probability of no event until 365")

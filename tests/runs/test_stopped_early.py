@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 from sobercv.cli.fitting import show
 from sobercv.cli.screen import Screen
 from sobercv.runs import fit
-from sobercv.runs.fit import Deadline, _families, execute
+from sobercv.runs.fit import Deadline, _space, execute
 from sobercv.runs.folder import RunFolder
 from sobercv.runs.methods import methods
 from sobercv.runs.prepare import prepare
@@ -92,9 +92,9 @@ def test_one_that_was_dropped_is_one(stopped, n, said):
 
 def test_a_parameter_that_is_never_set_is_not_named():
     tried = [{"model": SVC(), "model__C": c, "model__gamma": None, "model__degree": d} for c, d in [(1, None), (10, 2)]]
-    assert _families([Configuration(i, params) for i, params in enumerate(tried)]) == {
-        "support vector machines": "support vector machines (2; C 1 to 10, degree None or 2)"
-    }
+    assert _space([Configuration(i, params) for i, params in enumerate(tried)]) == (
+        "support vector machines (2; C 1 to 10, degree None or 2)",
+    )
 
 
 def test_a_signal_during_the_final_training_hurries_all_that_follows(tmp_path, monkeypatch):

@@ -48,7 +48,7 @@ def test_a_risk_that_tells_nothing_and_one_that_tells_all():
 
 def test_a_damaged_curve_is_refused():
     with pytest.raises(ValueError, match="one length"):
-        SurvivalCurve(0.0, 1.0, 1.0, (1.0, 2.0), (0.5,), 2.0)
+        SurvivalCurve(0.0, 1.0, 1.0, (1.0, 2.0), (0.5,))
 
 
 def test_a_weight_is_a_repeated_row():
@@ -58,3 +58,12 @@ def test_a_weight_is_a_repeated_row():
     repeated = SurvivalCurve.fit(np.repeat(risk, weight), np.repeat(y, weight))
     for time in (1.0, 5.0, 12.5):
         np.testing.assert_allclose(weighted.survival(risk, time), repeated.survival(risk, time), rtol=1e-8)
+
+
+def test_a_row_without_weight_is_no_row():
+    risk, y = rows()
+    weight = np.ones(len(risk))
+    longest = np.argmax(y["time"])
+    weight[longest], y["event"][longest] = 0.0, True
+    weighted, without = SurvivalCurve.fit(risk, y, weight), SurvivalCurve.fit(risk[weight > 0], y[weight > 0])
+    assert weighted == without

@@ -16,7 +16,6 @@ from time import monotonic
 from types import NoneType
 from typing import Any
 
-import numpy as np
 import pyarrow.parquet as parquet
 
 from ..errors import Note
@@ -42,27 +41,10 @@ from .record import RESULTS, ModelFacts, RunRecord
 from .refit import SCRIPT
 from .survival_curve import SurvivalCurve
 
-#: How much later than asked for a command may end, to write files whole: the larger of seconds and a share of the time.
-LATE_SECONDS, LATE_SHARE = 10.0, 0.10
-#: What is kept for judging, the final model and the report, out of the time left when training begins: this share,
-#: but no more than so many seconds and a small share of a long time.
-AFTER_SHARE, AFTER_SECONDS, AFTER_LONG = 0.4, 60.0, 0.05
-#: Seconds that training gets at the least, as far as the tolerance goes.
-FIRST_FITS = 5.0
 #: Seconds for all that follows when a signal has ended the training: the sender does not wait long.
 HURRY = 20.0
 #: Parameters of our own models in words.
 PARAMETERS = {"roots": "columns tried per split (in square roots of all)"}
-#: Shares of half the width of the interval: a cost of choosing below the first is nothing, one above the second a lot.
-NOTHING, A_LOT = 0.02, 1.0
-#: Text takes long to encode: so many shuffles of all columns together where a table holds text, but 3 of each.
-ENCODED_SHUFFLES = 60
-#: Seconds that the importance of columns may take where no limit was set, and its share of what is left elsewhere.
-IMPORTANCE_SECONDS, IMPORTANCE_SHARE = 60.0, 0.4
-#: The same for the effects of the first few columns.
-EFFECT_SECONDS, EFFECT_SHARE = 20.0, 0.2
-#: Seconds that charts take for each out-of-sample prediction of the winner, measured, and generously.
-CHART_SECONDS = 3e-4
 
 
 @dataclass(frozen=True)
@@ -85,11 +67,11 @@ class Deadline:
         if self.seconds is None:
             return None
         left = self.left()
-        after = min(AFTER_SHARE * left, AFTER_SECONDS + AFTER_LONG * left)
-        # Where hardly any time is left, half of the tolerance goes to the first fits: a number is worth more than the
-        # rest. A search refuses zero; it ends at once either way.
-        tolerance = max(LATE_SECONDS, LATE_SHARE * self.seconds)
-        return max(left - after, min(FIRST_FITS, self.began + self.seconds - monotonic() + tolerance / 2), 0.001)
+        after = min(0.4 * left, 60.0 + 0.05 * left)  # for judging, the final model and the report
+        # A command may end a little late, to write files whole. Where hardly any time is left, half of that goes to the
+        # first fits: a number is worth more than the rest. A search refuses zero; it ends at once either way.
+        late = self.began + self.seconds + max(5.0, 0.05 * self.seconds) - monotonic()
+        return max(left - after, min(5.0, late), 0.001)
 
 
 def execute(
@@ -110,7 +92,7 @@ def execute(
     with noted() as notes:
         search = tune(prepared, folder / "run.sqlite", deadline, on_event)
     deadline = deadline.hurried(search)
-    notes += choice_noted(estimate_of(search), ended_early=bool(search.stopped_))
+    notes += choice_noted(estimate_of(search)) if search.is_complete_ else []
     on_phase(f"training the final model on {count(prepared.data.n_rows, 'row')}")
     notes += train_final_model(search, prepared.data, deadline.left(0.8))
     deadline = deadline.hurried(search)
@@ -155,24 +137,20 @@ def tune(
     return search.fit(data.X, data.y, groups=data.groups, sample_weight=data.weight)
 
 
-def choice_noted(estimate: Estimate, ended_early: bool = False) -> list[Note]:
-    """Say so where choosing cost a lot, or hardly anything; not where a run ended early, on few samples."""
-    if estimate.interval is None or estimate.n_configurations < 2 or ended_early:
+def choice_noted(estimate: Estimate) -> list[Note]:
+    """Say so where choosing cost a lot, or hardly anything."""
+    if estimate.interval is None or estimate.n_configurations < 2:
         return []
     low, high = estimate.interval
     half, cost = (high - low) / 2, estimate.naive - estimate.value
     gap = number(cost, digits_for([estimate.value, estimate.naive, low, high]))
     best = f"Choosing the best of {count(estimate.n_configurations, 'configuration')}"
-    if cost > A_LOT * half > 0:
-        text = (
-            f"{best} cost {gap}, more than half the width of the interval: the plain cross-validation score would "
-            "mislead. Report the honest score; fewer configurations or more rows make the gap smaller."
-        )
-        return [Note("W702", text)]
-    if abs(cost) <= NOTHING * half:
-        text = f"{best} cost hardly anything here ({gap}): one is clearly best, or they score alike on this many rows."
-        return [Note("S805", text)]
-    return []
+    if cost > half > 0:
+        advice = "Report the honest score; fewer configurations or more rows make the gap smaller."
+        text = f"{best} cost {gap}, more than half the width of the interval: the plain cross-validation score would "
+        return [Note("W702", f"{text}mislead. {advice}")]
+    text = f"{best} cost hardly anything here ({gap}): one is clearly best, or they score alike on this many rows."
+    return [Note("S805", text)] if abs(cost) <= 0.02 * half else []
 
 
 def train_final_model(search: BBCSearchCV, data: Dataset, seconds: float = math.inf) -> list[Note]:
@@ -185,7 +163,7 @@ def train_final_model(search: BBCSearchCV, data: Dataset, seconds: float = math.
     except KeyboardInterrupt as interrupt:  # the honest number stays as it is
         search.signal_ = getattr(interrupt, "number", signal.SIGINT)
         search.stopped_ = "interrupted" if search.signal_ == signal.SIGINT else "terminated"
-        return [Note("W704", "There is no final model: its training was interrupted. Run sober resume to train it.")]
+        reason, remedy = "its training was interrupted", "Run sober resume"
     except TimeoutError:
         reason, remedy = "the time limit was reached", "Run sober resume, with more time,"
     except Exception as error:  # any estimator may raise anything
@@ -220,7 +198,7 @@ def summarize_run(
         note = Note("W704", f"Charts and column importance were left out: {asked}.")
         return finished(summary.with_notes([note]), search)
     on_phase("drawing the charts")
-    if deadline.left() > CHART_SECONDS * search.predictions_.seen.sum():
+    if deadline.left() > 3e-4 * search.predictions_.seen.sum():  # seconds per prediction, measured, and generously
         try:
             drawn = with_charts(summary, search, clean(settings.time or "time", 60))
             for name, labels in prepared.subgroups.items():
@@ -236,9 +214,9 @@ def summarize_run(
     is_numeric = all(dtype.kind in "iufb" for dtype in data.X.dtypes)
     section, notes = model_section(
         search, data.X, data.y, sample_weight=data.weight,
-        n_permutations=10 if is_numeric else max(3, min(10, ENCODED_SHUFFLES // n_columns)),
-        max_seconds=min(IMPORTANCE_SECONDS, deadline.left(IMPORTANCE_SHARE)),
-        effect_seconds=min(EFFECT_SECONDS, deadline.left(EFFECT_SHARE)),
+        n_permutations=10 if is_numeric else max(3, min(10, 60 // n_columns)),  # text takes long to encode
+        max_seconds=min(60.0, deadline.left(0.4)),
+        effect_seconds=min(20.0, deadline.left(0.2)),
     )  # fmt: skip
     return finished(summary.with_section(section), search, notes)
 
@@ -247,13 +225,12 @@ def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Not
     """Put everything together; the search is fitted, with or without a final model."""
     status = [row.status for row in summary.configurations]
     compared = {row.index for row in summary.configurations if row.was_compared}
-    families = _families(c for i, c in enumerate(prepared.plan.preset.configurations) if i in compared)
     table, facts, curve = search.predictions_, None, None
     if hasattr(search, "best_estimator_"):
         if table.task == "survival":  # by the winner's risks of rows that it was not trained on
-            here, column = table.seen[:, 0], int(np.flatnonzero(table.configurations == search.best_index_)[0])
-            weight = None if table.sample_weight is None else table.sample_weight[here]
-            curve = SurvivalCurve.fit(table.responses["predict"][here, column, 0], table.y[here], weight)
+            own, here = search.winner_predictions_, table.seen[:, 0]
+            weight = None if own.sample_weight is None else own.sample_weight[here]
+            curve = SurvivalCurve.fit(own.responses["predict"][here, 0, 0], own.y[here], weight)
         facts = ModelFacts(
             columns=tuple(str(name) for name in prepared.data.X.columns),
             classes=tuple(prepared.data.classes),
@@ -273,8 +250,7 @@ def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Not
         n_folds=prepared.plan.cv,
         n_judged=len(table.rows),
         is_complete=bool(search.is_complete_),
-        families=tuple(families),
-        space=tuple(families.values()),
+        space=_space(c for i, c in enumerate(prepared.plan.preset.configurations) if i in compared),
         winner=summary.winner,
         stopped=search.stopped_,
         signal=int(getattr(search, "signal_", 0) or 0),
@@ -296,27 +272,27 @@ def _repeated_by(settings: Settings, search: Any) -> str:
     return f"{settings.command()}{limit}"
 
 
-def _families(configurations: Iterable[Any]) -> dict[str, str]:
+def _space(configurations: Iterable[Any]) -> tuple[str, ...]:
     """Write each kind of model with what was tried: ridge logistic regression (8; C 0.001 to 100)."""
-    tried: dict[str, list[dict[str, Any]]] = {}  # by family, the parameters of its configurations
+    families: dict[str, list[dict[str, Any]]] = {}  # the parameters of their configurations
     for configuration in configurations:
-        given = {n.rpartition("__")[2]: v for n, v in configuration.params.items() if n not in (MODEL, SELECT)}
         if MODEL in configuration.params:
-            tried.setdefault(family_of(configuration.params[MODEL]), []).append(given)
-    found = {}
-    for family, listed in tried.items():
-        values: dict[str, dict[Any, None]] = {}  # by parameter, each once
-        for name, value in (each for given in listed for each in given.items()):
-            if isinstance(value, (int, float, str, NoneType)):
-                values.setdefault(PARAMETERS.get(name, name), {})[value] = None
+            families.setdefault(family_of(configuration.params[MODEL]), []).append(configuration.params)
+    found = []
+    for family, listed in families.items():
         told = []
-        for name, distinct in values.items():
-            if set(distinct) == {None}:
+        for name in dict.fromkeys(name for params in listed for name in params if name not in (MODEL, SELECT)):
+            given = (params[name] for params in listed if name in params)
+            values: dict[Any, None] = dict.fromkeys(
+                value for value in given if isinstance(value, (int, float, str, NoneType))
+            )
+            if not set(values) - {None}:
                 continue
-            if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in distinct):
-                ends = f"{min(distinct):.4g}", f"{max(distinct):.4g}"
-                told.append(f"{name} {' to '.join(dict.fromkeys(ends))}")
+            if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+                words = " to ".join(dict.fromkeys((f"{min(values):.4g}", f"{max(values):.4g}")))
             else:
-                told.append(f"{name} {' or '.join(map(str, distinct))}")
-        found[family] = f"{family} ({len(listed)}{'; ' * bool(told)}{', '.join(told)})"
-    return found
+                words = " or ".join(map(str, values))
+            short = name.rpartition("__")[2]
+            told.append(f"{PARAMETERS.get(short, short)} {words}")
+        found.append(f"{family} ({len(listed)}{'; ' * bool(told)}{', '.join(told)})")
+    return tuple(found)

@@ -13,11 +13,11 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkstemp
 from typing import Any, BinaryIO, TypeVar
+from uuid import uuid4
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -37,33 +37,28 @@ OURS = re.compile(rf"{'|'.join(map(re.escape, FILES))}|run\.sqlite.*", re.S)
 PART = re.compile(r"\.sober-.*\.part", re.S)
 #: The layout of a run folder; another one is refused.
 FORMAT = 4
-#: The disk's fault, not that of the path.
-_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
 
 
 def write_file(path: Path, content: bytes | str | Callable[[BinaryIO], object]) -> None:
     """Write a file, all or nothing; a link, a folder or a device is refused. A callable writes into the open file."""
-    beside = None
+    beside = path.parent / f".sober-{uuid4().hex}.part"
     try:
         is_ordinary(path)
-        place, beside = mkstemp(dir=path.parent, prefix=".sober-", suffix=".part")
-        with os.fdopen(place, "wb") as file:
+        with open(beside, "xb") as file:
             if callable(content):
                 content(file)
             else:
                 file.write(content.encode("utf-8", "replace") if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
-        os.umask(mask := os.umask(0))
-        os.chmod(beside, 0o666 & ~mask)
         os.replace(beside, path)
     except SoberError:
         raise
     except (OSError, ValueError) as error:
         raise _not_written(path, error) from None
     finally:
-        if beside is not None:
-            Path(beside).unlink(missing_ok=True)
+        with suppress(OSError, ValueError):
+            beside.unlink()
 
 
 def read_file(path: Path) -> bytes | None:
@@ -89,10 +84,10 @@ def is_ordinary(path: Path) -> bool:
 
 def _not_written(path: Path, error: OSError | ValueError) -> SoberError:
     """Say which file could not be written, and why."""
-    reason = getattr(error, "strerror", None) or str(error)
-    if getattr(error, "errno", None) in _DISK:
-        return SoberError("E506", f"{str(path)!r} cannot be written: {reason}. Free some space and write it again.")
-    return SoberError("E809", f"{str(path)!r} cannot be written: {reason}. Name another place with -o.")
+    reason, number = getattr(error, "strerror", None) or str(error), getattr(error, "errno", None)
+    full = number in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)  # the disk's fault, not that of the path
+    hint = "Free some space and write it again." if full else "Name another place with -o."
+    return SoberError("E506" if full else "E809", f"{str(path)!r} cannot be written: {reason}. {hint}")
 
 
 @dataclass(frozen=True)
@@ -106,12 +101,43 @@ class RunFolder:
 
     def check_free(self, overwrite: bool = False) -> None:
         """Refuse a place that holds anything, unless a run there may be written over; change nothing."""
-        inside = self._inside("Name a folder with -o.")
+        inside = self._inside()
         if inside and SETTINGS not in inside:
             raise SoberError("E809", f"{str(self.path)!r} is not empty and holds no run. Name another folder with -o.")
         if inside and not overwrite:
             hint = f"Continue with: sober resume {self.path}, or overwrite it with --overwrite."
             raise SoberError("E809", f"{str(self.path)!r} already holds a run. {hint}")
+
+    def check(self) -> RunFolder:
+        """Refuse what is no folder of a run."""
+        if SETTINGS in self._inside():
+            return self
+        if self.path.is_dir():
+            text = f"{str(self.path)!r} contains no sober run. Name the folder that `sober fit` wrote."
+            raise SoberError("E809", text)
+        hint = f"Create one with: sober fit ... -o {self.path}"
+        beside = [settings.parent.name for settings in self.path.parent.glob(f"*/{SETTINGS}")]
+        if alike := difflib.get_close_matches(self.path.name, beside, 1):
+            hint = f"Did you mean {str(self.path.parent / alike[0])!r}?"
+        raise SoberError("E809", f"There is no run folder {str(self.path)!r}. {hint}")
+
+    def _inside(self) -> list[str]:
+        """List what is in the folder, without traces of killed processes; refuse links and devices among its files."""
+        if os.path.islink(self.path):
+            real = os.path.realpath(self.path)
+            raise SoberError("E809", f"{str(self.path)!r} is a link to {real!r}. Name that folder itself.")
+        if os.path.exists(self.path) and not os.path.isdir(self.path):
+            hint = "Name the folder of a run first, then the other arguments; that of a new run with -o."
+            raise SoberError("E809", f"{str(self.path)!r} is a file. {hint}")
+        try:
+            found = os.listdir(self.path)
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError) as error:
+            raise _not_written(self.path, error) from None
+        for name in filter(OURS.fullmatch, found):
+            is_ordinary(self / name)
+        return [name for name in found if name != LOCK and not PART.fullmatch(name)]
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -139,41 +165,6 @@ class RunFolder:
             if OURS.fullmatch(name) or (PART.fullmatch(name) and not (self / name).is_symlink()):
                 (self / name).unlink(missing_ok=True)
 
-    def check(self) -> RunFolder:
-        """Refuse what is no folder of a run."""
-        inside = self._inside("Name the folder of a run first, then the other arguments.")
-        if not inside and not self.path.is_dir():
-            hint = f"Create one with: sober fit ... -o {self.path}"
-            beside = [settings.parent.name for settings in self.path.parent.glob(f"*/{SETTINGS}")]
-            if alike := difflib.get_close_matches(self.path.name, beside, 1):
-                hint = f"Did you mean {str(self.path.parent / alike[0])!r}?"
-            raise SoberError("E809", f"There is no run folder {str(self.path)!r}. {hint}")
-        if SETTINGS not in inside:
-            hint = "Name the folder that `sober fit` wrote."
-            raise SoberError("E809", f"{str(self.path)!r} contains no sober run. {hint}")
-        return self
-
-    def _inside(self, advice: str) -> list[str]:
-        """List what is in the folder, without traces of killed processes; refuse links and devices among its files.
-
-        A file in its place is refused with an advice.
-        """
-        if os.path.islink(self.path):
-            real = os.path.realpath(self.path)
-            raise SoberError("E809", f"{str(self.path)!r} is a link to {real!r}. Name that folder itself.")
-        if os.path.exists(self.path) and not os.path.isdir(self.path):
-            raise SoberError("E809", f"{str(self.path)!r} is a file. {advice}")
-        try:
-            found = os.listdir(self.path)
-        except FileNotFoundError:
-            return []
-        except (OSError, ValueError) as error:
-            raise _not_written(self.path, error) from None
-        for name in found:
-            if OURS.fullmatch(name):
-                is_ordinary(self / name)
-        return [name for name in found if name != LOCK and not PART.fullmatch(name)]
-
     def write(self, name: str, content: bytes | str | Callable[[BinaryIO], object] | None) -> None:
         """Write a file, all or nothing; None removes one of an earlier result."""
         if content is None:
@@ -197,21 +188,18 @@ class RunFolder:
             raise SoberError("E809", f"{str(self.path)!r} lacks {name}: the run is not finished. {hint}")
         try:
             values = json.loads(raw, parse_constant=_refuse)
-            if isinstance(values, dict) and values.get("format") != FORMAT:
-                raise SoberError(
-                    "E809", f"{str(self.path)!r} was written by another version of sober with a different file "
-                    "layout. Run sober fit again.",
-                )  # fmt: skip
-            return msgspec.convert(values, kind)
-        except SoberError:
-            raise
-        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            if not isinstance(values, dict) or values.get("format") == FORMAT:
+                return msgspec.convert(values, kind)
+        except (ValueError, RecursionError) as error:
             raise self.damaged(name, str(error)[:200]) from None
+        text = f"{str(self.path)!r} was written by another version of sober with a different file layout."
+        raise SoberError("E809", f"{text} Run sober fit again.")
 
     def damaged(self, name: str, reason: str) -> SoberError:
         """Say that a file of the run cannot be used."""
-        text = f"{self.path / name} is damaged or edited ({reason}). Start a new run, or restore the file."
-        return SoberError("E809", text)
+        return SoberError(
+            "E809", f"{self / name} is damaged or edited ({reason}). Start a new run, or restore the file."
+        )
 
 
 def _refuse(constant: str) -> float:

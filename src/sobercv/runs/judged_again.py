@@ -12,6 +12,7 @@ from ..inference import Estimate, Question
 from ..inference.bootstrap import corrected
 from ..inference.intervals import CROSS_VALIDATED
 from ..inference.tables import open_table
+from ..report.records import Score
 from ..targets import task_name
 from .folder import RunFolder
 from .predictions_file import FILE, stored_predictions
@@ -33,17 +34,6 @@ def judge_again(
     asked = {metric.name: metric for metric in (metrics.get(own[0]), *wanted)}
     classes = [1 if name == "1" else name for name in results.data.get("classes", ())]
     label = positive_label(classes, list(asked.values()), positive or settings.positive)
-    if positive is not None:
-        selecting = asked[own[0]]
-        chosen = positive_label(classes, [selecting], settings.positive)
-        chosen = 1 if chosen is None else chosen  # of 0 and 1 it is 1
-        if selecting.depends_on_positive and selecting.pos_label is None and str(label) != str(chosen):
-            raise SoberError(
-                "E808",
-                f"The run selected by {selecting.name} for {str(chosen)!r}; for {str(label)!r} it "
-                "may have selected another winner. Leave --positive out, or run sober fit with --positive "
-                f"{label}.",
-            )
     try:
         table = stored_predictions(folder / FILE, task_name(results.data["task"]), label)
         found = corrected(open_table(table, Question.ask(list(asked.values()), n_jobs=jobs, **judging(settings))))
@@ -55,8 +45,13 @@ def judge_again(
         raise
     except Exception as error:  # a table that was edited may hold anything
         raise folder.damaged(FILE, f"it cannot be read, {type(error).__name__}") from error
-    first = found[own[0]]
-    winners = [row.index for row in results.summary.configurations if row.is_winner]
+    first, winners = found[own[0]], [row.index for row in results.summary.configurations if row.is_winner]
+    if (chosen := results.score.positive) != (now := Score.of(first).positive):
+        raise SoberError(
+            "E808",
+            f"The run selected by {own[0]} for {chosen!r}; for {now!r} it may have selected another winner. Leave "
+            f"--positive out, or run sober fit with --positive {now}.",
+        )
     if first.winner not in winners or not math.isclose(first.naive, results.score.naive, rel_tol=1e-6, abs_tol=1e-9):
         raise folder.damaged(RESULTS, f"its winner or its score is not that of {FILE}")
     excess = results.summary.excess

@@ -34,7 +34,7 @@ def methods(record: RunRecord) -> str:
         models += f" ({record.n_failed:,} failed)" * bool(record.n_failed) + f": {space}. "
     models += "Classes were neither resampled nor reweighted. " if "classes" in record.data else ""
     models += "Cleaning, imputation, scaling and feature selection were fitted inside the training folds only."
-    if any(name.startswith("elastic") for name in record.families):
+    if any(name.startswith("elastic") for name in record.space):
         models += " The grid of elastic-net penalties was computed from all rows of the data, as glmnet's path is."
     performance = []  # of every metric, with its natural sign
     for score in (record.score, *record.others):

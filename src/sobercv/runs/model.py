@@ -104,14 +104,10 @@ def predict(
             "E808", "--threshold is a probability between 0 and 1, for models of two classes; got "
             f"{threshold:g} for a {task} target.",
         )  # fmt: skip
-    for time in times:
-        if facts.survival is None:
-            raise SoberError("E808", f"--at is for survival times; this run predicts a {task} target.")
-        if not 0 < time <= facts.survival.last:
-            raise SoberError(
-                "E808", f"--at must be above 0 and at most {facts.survival.last:g}, the longest time in "
-                f"training; got {time:g}.",
-            )  # fmt: skip
+    last = 0.0 if facts.survival is None else facts.survival.times[-1]
+    if wrong := [time for time in times if not 0 < time <= last]:
+        most = f"above 0 and at most {last:g}, the longest in training" if last else f"not for a {task} target"
+        raise SoberError("E808", f"--at is for survival times, {most}; got {wrong[0]:g}.")
     model, columns = load(folder), list(facts.columns)
     copied = [name for name, column in record.schema.columns.items() if column.role in ("id", "group")]
     known = {name: column for name, column in record.schema.columns.items() if name in {*columns, *copied}}
@@ -171,28 +167,26 @@ def _numbers(model: Any, X: Any, facts: ModelFacts, times: Sequence[float]) -> t
 def _classes(model: Any, X: Any, facts: ModelFacts, threshold: float | None) -> tuple[Any, str]:
     """Return `.pred_class`, and `.pred_<class>` or `.score` where the model has them; and how the class was decided."""
     found = pd.DataFrame({".pred_class": model.predict(X)})
+    rule, positive = "the most likely class, by the model's own rule", facts.positive
     if hasattr(model, "predict_proba"):
         chances = model.predict_proba(X)
         found = found.assign(**{column_of(label): chances[:, k] for k, label in enumerate(model.classes_)})
-        if facts.positive is None:
-            return found, "the most likely class, by the model's own rule"
-        limit = next((cut for cut in (threshold, facts.threshold) if cut is not None), 0.5)
+        if positive is None:
+            return found, rule
         if threshold is not None:
-            (other,) = (label for label in facts.classes if label != facts.positive)
-            is_positive = found[column_of(facts.positive)].to_numpy() >= threshold
-            found[".pred_class"] = np.where(is_positive, facts.positive, other)
-        if threshold is None and facts.threshold is None and facts.positive == model.classes_[1]:
-            return found, f'"{facts.positive}" where its probability is above 0.5'  # models predict the first in a tie
-        return found, f'"{facts.positive}" where its probability is {limit:g} or more'
+            (other,) = (label for label in facts.classes if label != positive)
+            found[".pred_class"] = np.where(found[column_of(positive)].to_numpy() >= threshold, positive, other)
+        limit = facts.threshold if threshold is None else threshold
+        if limit is None and positive == model.classes_[1]:  # models predict the first in a tie
+            return found, f'"{positive}" where its probability is above 0.5'
+        return found, f'"{positive}" where its probability is {0.5 if limit is None else limit:g} or more'
+    remedy = "a run with neg_log_loss among its metrics would"
     if threshold is not None:
-        raise SoberError(
-            "E808", "The model of this run predicts no probabilities, so leave --threshold out. A run with "
-            "neg_log_loss among its metrics has them.",
-        )  # fmt: skip
-    rule = "the most likely class, by the model's own rule; it predicts no probabilities, but a run with neg_log_loss "
-    rule += "among its metrics would"
+        text = f"--threshold needs probabilities, and the model of this run predicts none; {remedy}. Leave it out."
+        raise SoberError("E808", text)
+    rule += f"; it predicts no probabilities, but {remedy}"
     if len(facts.classes) == 2 and hasattr(model, "decision_function"):
-        is_turned = facts.positive == model.classes_[0]  # models score the second of their two classes
+        is_turned = positive == model.classes_[0]  # models score the second of their two classes
         found[".score"] = (-1 if is_turned else 1) * model.decision_function(X)
         rule += f'; a higher .score means more like "{model.classes_[0 if is_turned else 1]}"'
     return found, rule

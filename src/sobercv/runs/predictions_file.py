@@ -15,7 +15,7 @@ import numpy as np
 from ..containers import Array
 from ..predictions import Predictions
 from ..responses import time_of
-from ..targets import SURVIVAL, Target, TaskName
+from ..targets import Target, TaskName
 
 FILE = "predictions.parquet"
 
@@ -73,7 +73,7 @@ def _rows_of(table: Predictions, rows: Array) -> Any:
         elif name == "predict":
             columns[f"{PREDICTED}_class"] = coded(values, labels)
         else:
-            start = DECISION if name == "decision_function" and "predict_proba" in table.responses else PREDICTED
+            start = PREDICTED if name == "predict_proba" else DECISION
             values = np.stack([1 - values, values], axis=1) if values.ndim == 1 else values  # the second of two classes
             columns |= {column_of(label, start): values[:, k] for k, label in enumerate(labels)}
     truth = table.y[np.tile(sample, c)]
@@ -89,79 +89,62 @@ def stored_predictions(path: Path, task: TaskName, positive: Any = None) -> Pred
 
     What was edited raises anything.
     """
-    import pyarrow.parquet as parquet
+    import pandas as pd
 
-    table = parquet.read_table(path)
-    rows, sample = np.unique(table[".row"].to_numpy(), return_inverse=True)
-    sample = sample.reshape(-1)
-    names, configuration = _codes(table[".config"])
-    repeats, repeat = _codes(table["id"])
-    n, c, r = len(rows), len(names), len(repeats)
-    at, has = (sample, configuration, repeat), set(table.column_names)
-    present = _spread(np.ones(len(sample), bool), at, (n, c, r))
+    frame = pd.read_parquet(path).astype(dict.fromkeys((".row", ".config", "id", "id2"), "category"))
+    samples = frame.drop_duplicates(".row").sort_values(".row")
     if task == "survival":
-        y = np.zeros(n, SURVIVAL)
-        y["time"][sample], y["event"][sample] = table["truth_time"].to_numpy(), table["truth_event"].to_numpy()
-        target = Target(task, y)
+        target = Target.read(samples[["truth_event", "truth_time"]].to_numpy(float), task)
     elif task == "regression":
-        target = Target(task, _spread(table["truth"].to_numpy().astype(np.float64), (sample,), (n,)))
+        target = Target.read(samples["truth"], task)
     else:
-        labels, truth = _codes(table["truth"])
-        named = "1" if positive is None else str(positive)
+        truth = samples["truth"].astype("category").cat
+        labels, named = truth.categories.tolist(), "1" if positive is None else str(positive)
         index = labels.index(named) if positive is not None or (len(labels) == 2 and named in labels) else None
-        target = Target(task, _spread(truth, (sample,), (n,)), np.array(labels, dtype=object), index)
-    whole = Predictions(
+        target = Target(task, truth.codes.to_numpy(np.int64), np.array(labels, dtype=object), index)
+    n_rows = frame.groupby(".config", observed=True)[".row"].transform("size")  # the dropped have fewer
+    *dropped, finished = (_read_rows(rows, target, samples) for _, rows in frame.groupby(n_rows))
+    return replace(finished, dropped=tuple(dropped))
+
+
+def _read_rows(frame: Any, target: Target, samples: Any) -> Predictions:
+    """Read configurations that were predicted in the same places; the reverse of `_rows_of`."""
+    import pandas as pd
+
+    frame = frame.sort_values([".config", ".row", "id"]).dropna(axis="columns")  # responses that only some have
+    names, n, r = frame[".config"].unique(), len(samples), len(frame["id"].cat.categories)
+    places = np.stack([frame[name].cat.codes for name in (".row", "id", "id2")]).reshape(3, len(names), -1)
+    sample, repeat, fold = places[:, 0]
+    if (places != places[:, :1]).any():
+        raise ValueError("configurations with as many predictions were predicted in different places")
+    seen, fold_of = np.zeros((n, r), bool), np.zeros((n, r), np.int64)
+    seen[sample, repeat], fold_of[sample, repeat] = True, fold
+    if f"{PREDICTED}_class" in frame:
+        frame[f"{PREDICTED}_class"] = pd.Categorical(frame[f"{PREDICTED}_class"], target.labels).codes
+    labels = target.labels[target.n_classes == 2 :]  # of two classes, the second
+    held = [
+        ("decision_function" if target.labels else "predict", [PREDICTED]),
+        ("predict", [f"{PREDICTED}_class"]),
+        ("predict_proba", [column_of(label) for label in labels]),
+        ("decision_function", [column_of(label, DECISION) for label in labels]),
+        *(
+            (name.removeprefix(f"{PREDICTED}_"), [name])
+            for name in frame
+            if name.startswith(f"{PREDICTED}_survival_at(")
+        ),
+    ]
+    responses = {}
+    for name, columns in held:
+        if columns and set(columns) <= set(frame):
+            values = np.zeros((n, len(names), r, len(columns)), frame[columns[0]].dtype)
+            values[sample, :, repeat] = frame[columns].to_numpy().reshape(len(names), -1, len(columns)).swapaxes(0, 1)
+            responses[name] = values if len(columns) > 1 else values[..., 0]
+    return Predictions(
         target=target,
-        responses={name: _spread(v, at, (n, c, r)) for name, v in _responses(table, target).items()},
-        seen=np.asarray(present.any(axis=1)),
-        fold_of=_spread(_codes(table["id2"])[1], (sample, repeat), (n, r)),
-        groups=_spread(table[GROUP].to_numpy().astype(np.int64), (sample,), (n,)) if GROUP in has else None,
-        sample_weight=_spread(table[WEIGHT].to_numpy(), (sample,), (n,)) if WEIGHT in has else None,
+        responses=responses,
+        seen=seen,
+        fold_of=fold_of,
+        groups=samples[GROUP].to_numpy() if GROUP in samples else None,
+        sample_weight=samples[WEIGHT].to_numpy() if WEIGHT in samples else None,
         configurations=np.array([int(name.removeprefix("Configuration")) for name in names]),
     )
-    patterns, which = np.unique(np.moveaxis(present, 1, 0).reshape(c, -1), axis=0, return_inverse=True)
-    parts = []
-    for k, seen in enumerate(patterns.reshape(-1, n, r)):
-        part = whole.take_configurations(np.flatnonzero(which == k))
-        sample_at, repeat_at = np.nonzero(seen)
-        common = {  # the responses that all configurations of a part have
-            name: values
-            for name, values in part.responses.items()
-            if values.dtype.kind != "f" or not np.isnan(values[sample_at, :, repeat_at]).any()
-        }
-        parts.append(replace(part, responses=common, seen=seen))
-    finished = max(parts, key=lambda part: int(part.seen.sum()))
-    return replace(finished, dropped=tuple(part for part in parts if part is not finished))
-
-
-def _responses(table: Any, target: Target) -> dict[str, Array]:
-    """Return the responses of a long table, [M] or [M, K]."""
-    columns = set(table.column_names)
-    labels = [] if target.classes is None else target.classes.tolist()
-    at_times = [name for name in columns if name.startswith(f"{PREDICTED}_survival_at(")]
-    found = {name.removeprefix(PREDICTED + "_"): table[name].to_numpy() for name in at_times}
-    if PREDICTED in columns:
-        found["decision_function" if labels else "predict"] = table[PREDICTED].to_numpy()
-    if f"{PREDICTED}_class" in columns:
-        codes = _codes(table[f"{PREDICTED}_class"])[1]
-        found["predict"] = codes.astype(np.int8 if len(labels) < 128 else np.int32)
-    for start, response in ((PREDICTED, "predict_proba"), (DECISION, "decision_function")):
-        named = [column_of(label, start) for label in labels]
-        if named and columns.issuperset(named):
-            values = np.stack([table[name].to_numpy() for name in named], axis=1)
-            found[response] = values[:, 1] if len(labels) == 2 else values
-    return found
-
-
-def _spread(values: Array, at: tuple[Array, ...], shape: tuple[int, ...]) -> Array:
-    """Lay values [M] or [M, K] out as an array of a shape, such as [N, C, R(, K)]; zero where there is none."""
-    out = np.zeros((*shape, *values.shape[1:]), values.dtype)
-    out[at] = values
-    return out
-
-
-def _codes(column: Any) -> tuple[list[str], Array]:
-    """Return the names of a column in the order of its dictionary, and their codes [M]."""
-    whole = column.combine_chunks()
-    coded = whole if hasattr(whole, "dictionary") else whole.dictionary_encode()
-    return coded.dictionary.to_pylist(), np.asarray(coded.indices.to_numpy(zero_copy_only=False)).astype(np.int64)

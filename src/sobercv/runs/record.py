@@ -57,8 +57,7 @@ class RunRecord:
     n_folds: int
     n_judged: int  # rows that the score rests on; all of them where the run is complete
     is_complete: bool
-    families: tuple[str, ...]  # kinds of models that were compared
-    space: tuple[str, ...]  # each kind with the values that its parameters had, in words
+    space: tuple[str, ...]  # each kind of model that was compared, with the values of its parameters, in words
     winner: str  # in words
     #: What ended the training, and the number of the signal that did, or 0.
     stopped: Literal["finished", "interrupted", "terminated", "max_seconds"]

@@ -26,30 +26,25 @@ class SurvivalCurve:
     center: float  # mean of the risks
     scale: float  # their standard deviation
     slope: float  # logarithm of the hazard ratio for one `scale`
-    times: tuple[float, ...]
+    times: tuple[float, ...]  # the last is the longest time seen
     hazard: tuple[float, ...]  # cumulative, at the center, after each of these times
-    last: float  # the longest time seen
 
     def __post_init__(self) -> None:
-        if len(self.times) != len(self.hazard) or not self.scale > 0:
+        if not 0 < len(self.times) == len(self.hazard) or not self.scale > 0:
             raise ValueError("times and hazard must have one length, and the scale be above 0")
 
     @classmethod
     def fit(cls, risk: Array, y: Array, weight: Array | None = None) -> SurvivalCurve:
         """Fit the curve to risks [N], the greater the earlier the event, and records of (event, time) [N]."""
+        w = np.ones(len(risk)) if weight is None else weight
+        risk, y, w = risk[w > 0], y[w > 0], w[w > 0]
         center, scale = float(risk.mean()), float(risk.std()) or 1.0
-        order = np.argsort(-y["time"], kind="stable")  # the first is at risk for longest
-        z, time = (risk[order] - center) / scale, y["time"][order]
-        event, w = y["event"][order], np.ones(len(z)) if weight is None else weight[order]
-        # With ties, all of one time are at risk together.
-        last = len(time) - 1 - np.searchsorted(time[::-1], time, side="left")
-        slope = _slope(z, event, w, last)
-        at_risk = np.cumsum(w * np.exp(slope * z))[last]
-        steps = np.divide(w, at_risk, out=np.zeros(len(z)), where=event & (w > 0))[::-1]
-        times, first = np.unique(time[::-1], return_index=True)
-        hazard = np.add.reduceat(steps, first).cumsum()
+        z, events = (risk - center) / scale, w * y["event"]
+        times, step = np.unique(y["time"], return_inverse=True)
+        slope = _slope(z, w, events, step)
+        hazard = (np.bincount(step, events) / _at_risk(w * np.exp(slope * z), step)).cumsum()
         kept = np.unique(np.linspace(0, len(times) - 1, min(len(times), MOST_STEPS)).astype(int))
-        return cls(center, scale, slope, tuple(times[kept].tolist()), tuple(hazard[kept].tolist()), float(time[0]))
+        return cls(center, scale, slope, tuple(times[kept].tolist()), tuple(hazard[kept].tolist()))
 
     def survival(self, risk: Any, time: float) -> Array:
         """Return the probability of no event until a time."""
@@ -58,19 +53,23 @@ class SurvivalCurve:
         return np.exp(-hazard * np.exp(self.slope * (np.asarray(risk, float) - self.center) / self.scale))
 
 
-def _slope(z: Array, event: Array, w: Array, last: Array) -> float:
+def _at_risk(values: Array, step: Array) -> Array:
+    """Sum over all rows that are at risk at each time, the ties of that time included."""
+    return np.asarray(np.bincount(step, values)[::-1].cumsum()[::-1])
+
+
+def _slope(z: Array, w: Array, events: Array, step: Array) -> float:
     """Maximise the partial likelihood by Newton's steps, each cut to 1."""
     slope = 0.0
     for _ in range(100):
-        risk = w * np.exp(slope * z)
-        total, first, second = (np.cumsum(risk * z**k)[last] for k in (0, 1, 2))
+        total, first, second = (_at_risk(w * np.exp(slope * z) * z**k, step) for k in (0, 1, 2))
         mean = first / total
-        gradient = float((w * (z - mean))[event].sum())
-        curvature = float((w * (second / total - mean**2))[event].sum())
+        gradient = float(events @ (z - mean[step]))
+        curvature = float(events @ (second / total - mean**2)[step])
         if curvature <= 1e-12:
             break
-        step = float(np.clip(gradient / curvature, -1.0, 1.0))
-        slope = float(np.clip(slope + step, -STEEPEST, STEEPEST))
-        if abs(step) < 1e-10:
+        change = float(np.clip(gradient / curvature, -1.0, 1.0))
+        slope = float(np.clip(slope + change, -STEEPEST, STEEPEST))
+        if abs(change) < 1e-10:
             break
     return slope
