@@ -27,6 +27,10 @@ TABLE = sobercv.Predictions.build(Y, L, task="classification")
 COLUMNS = np.stack([1 - P, P], axis=2)[:, :, None, :]  # of two classes
 
 
+def rmse(y, p):
+    return float(np.sqrt(np.mean((y - p) ** 2)))
+
+
 def two_lines(y, p):
     raise ZeroDivisionError("one\n  two")
 
@@ -114,6 +118,7 @@ BAD = [
     ("columns of two classes beyond one", bbc(Y, {"predict_proba": COLUMNS * 3}, "roc_auc"), "E102", r"to (2|3)\."),
     ("a typing error", bbc(Y, P, "roc_acu"), "E105", r"roc_acu.*roc_auc"),
     ("the sign forgotten", bbc(T, G, "mean_squared_error"), "E105", r"neg_mean_squared_error"),
+    ("a short name", bbc(Y, L, "acc"), "E105", r"accuracy"),
     ("another typing error", bbc(Y, L, "acuracy"), "E105", r"accuracy"),
     ("not a metric at all", bbc(Y, P, 3.14), "E105", r"3\.14|float"),
     ("no metric", bbc(Y, P, []), "E105", r"metric"),
@@ -264,6 +269,7 @@ WARNED = [
     ("scores of the other class", bbc(Y, 0.5 - 0.4 * Y[:, None] + 0.1 * P, "roc_auc"), "W701", r"pos_label"),
     ("a pruned configuration", bbc(Y, pruned(), "roc_auc"), "W204", r"1 "),
     ("the largest loss wins", bbc(T, G, make_scorer(mean_absolute_error)), "W210", r"greater_is_better=False"),
+    ("a function of that name", bbc(T, G, rmse, n_bootstraps=100), "W210", r"make_metric\(rmse, greater_is_better=F"),
     ("hardly any samples", bbc(Y[:8], L[:8], "accuracy"), "W205", r"8"),
 ]
 

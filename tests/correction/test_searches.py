@@ -298,6 +298,17 @@ def test_splits_that_depend_on_each_other_are_said_to():
         assert any(note.code == "W203" for note in sobercv.correct(grid(cv=cv)).notes)
 
 
+def test_a_race_is_not_corrected_by_its_fold_scores():
+    X, y = load_breast_cancer(return_X_y=True)
+    search = sobercv.BBCSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3, 5]}, cv=5)
+    race, whole = (search.set_params(drop=drop).fit(X, y).cv_results_ for drop in ("auto", None))
+    for results in (race, pd.DataFrame(race)):
+        with pytest.raises(SoberError, match="estimate_, or search with drop=None") as error:
+            sobercv.correct(results)
+        assert error.value.code == "E812"
+    assert sobercv.correct(whole).n_configurations == 3
+
+
 def test_what_keeps_no_search_is_not_called_unfitted():
     with pytest.raises(SoberError, match="LogisticRegressionCV") as error:
         sobercv.correct(LogisticRegressionCV(Cs=2, cv=3, max_iter=5000).fit(X[:, :3], Y))

@@ -1,9 +1,12 @@
 """Notes: every one has a code of its own, and says what is true."""
 
+import copy
 import json
+import pickle
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
 from sobercv.errors import CODES, Note
@@ -39,6 +42,14 @@ CASES = {
     "labels and probabilities": (set(), (Y, {"predict": L, "predict_proba": P}, "accuracy"), {}),
     "probabilities and labels": (set(), (Y, {"predict_proba": P, "predict": L}, "accuracy"), {}),
     "both for both": (set(), (Y, {"predict": L, "predict_proba": P}, ["accuracy", "roc_auc"]), {}),
+    "perfect labels": ({"W301"}, (Y, L + (Y[:, None] - L) * (np.arange(3) == 1), "accuracy"), {}),
+    "perfect ranks": ({"W301"}, (Y, P + Y[:, None], "roc_auc"), {}),
+    "perfect numbers": ({"W301"}, (Y * 1.5, P + (Y[:, None] * 1.5 - P) * (np.arange(3) == 1), "r2"), {}),
+    "perfect by every share": ({"W301"}, (Y, np.stack([Y, 1 - Y], 1), "sensitivity"), {}),
+    "perfect and few": ({"W205"}, (Y[:12], np.stack([Y, 1 - Y], 1)[:12], "accuracy"), {}),
+    "sensitive to all": (set(), (Y, np.ones((40, 2), int), "sensitivity"), {}),
+    "precise about few": (set(), (Y, np.stack([Y * (np.arange(40) < 20), 1 - Y], 1), "precision"), {}),
+    "tiny errors": (set(), (Y * 1e-9, (P + 1) * 1e-9, "neg_mean_squared_error"), {}),
     "incomplete": ({"W601"}, (Y, HALTED, "roc_auc"), {}),
 }
 
@@ -49,6 +60,33 @@ def test_what_is_noted(case):
     expected, arguments, options = CASES[case]
     assert codes(*arguments, **options) == expected
     assert expected <= CODES.keys()
+
+
+@pytest.mark.parametrize(
+    ("metric", "has_width"), [("r2", False), ("neg_mean_squared_error", False), ("accuracy", True)]
+)
+def test_a_perfect_score_says_what_its_interval_cannot_show(metric, has_width):
+    y = Y if metric == "accuracy" else Y * 1.5
+    columns = np.column_stack([y, L[:, 0] if metric == "accuracy" else P[:, 0]])
+    estimate = sobercv.bbc(y, columns, metric, n_bootstraps=100)
+    (text,) = [note.text for note in estimate.notes]
+    assert text.startswith(f"{metric} is perfect on all 40 samples.")
+    low, high = estimate.interval
+    assert (low < high) == has_width == ("no width" not in text)
+
+
+def test_a_search_notes_a_leak():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(60, 2)), np.arange(60) % 2])
+    search = sobercv.BBCSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}, cv=3)
+    assert "W301" in [note.code for note in search.fit(X, np.arange(60) % 2).estimate_.notes]
+
+
+def test_several_estimates_ask_for_the_metric():
+    found = sobercv.bbc(Y, {"predict": L, "predict_proba": P}, ["accuracy", "roc_auc"], n_bootstraps=20)
+    with pytest.raises(AttributeError, match=r"accuracy, roc_auc, so name the metric: estimates\[metric\]\.value"):
+        _ = found.value
+    assert pickle.loads(pickle.dumps(found)).keys() == copy.deepcopy(found).keys() == found.keys()
 
 
 def test_notes_as_plain_data_as_text_and_as_html():

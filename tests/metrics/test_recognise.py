@@ -178,6 +178,62 @@ def test_a_scorer_that_maximises_a_loss_is_obeyed_and_warned_about():
         sobercv.metrics.get(sk.mean_absolute_error)
 
 
+def called(name):
+    def function(y_true, y_pred):
+        return np.mean(np.abs(y_true - y_pred))
+
+    function.__name__ = name
+    return function
+
+
+@pytest.mark.parametrize("name", ["rmse", "my_mae", "RMSE", "max_error", "error_rate", "log_loss", "mse_score", "err"])
+def test_a_function_by_the_name_of_a_loss_is_maximised_with_a_warning(name):
+    loss = called(name)
+    with pytest.warns(sobercv.SoberWarning, match=rf"make_metric\({name}, greater_is_better=False\).*W210"):
+        assert sobercv.metrics.get(loss).greater_is_better
+    with pytest.warns(sobercv.SoberWarning, match=rf"make_scorer\({name}, greater_is_better=False\).*W210"):
+        sobercv.metrics.get(make_scorer(partial(loss)))
+    with pytest.warns(sobercv.SoberWarning, match="W210"):
+        sobercv.make_metric(lambda y_true, y_pred: 0.0, name=name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sobercv.metrics.get(make_scorer(loss, greater_is_better=False))
+        for told in (True, False):
+            assert sobercv.make_metric(loss, greater_is_better=told).greater_is_better is told
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["neg_rmse", "neg_mean_error", "minus_loss", "inverse_mae", "terror_index", "gloss", "share", "error_reduction"],
+)
+def test_other_names_are_not_taken_for_losses(name):
+    assert sobercv.metrics.get(called(name)).greater_is_better  # warnings are errors
+
+
+LOSSES = [name for name in sk.__all__ if name.endswith(("_loss", "_error", "_deviance"))]
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_every_loss_of_scikit_learn_is_minimised(name):
+    function = getattr(sk, name)
+    assert not sobercv.metrics.get(function).greater_is_better
+    assert not sobercv.make_metric(partial(function, sample_weight=None)).greater_is_better
+    with pytest.warns(sobercv.SoberWarning, match="W210"):
+        assert sobercv.metrics.get(make_scorer(function)).greater_is_better
+
+
+def test_what_is_said_of_a_scorer_counts_more_than_the_scorer():
+    scorer = make_scorer(called("rmse"))
+    made = sobercv.make_metric(scorer, greater_is_better=False, response="predict_proba", range=(0, np.inf))
+    assert (made.greater_is_better, made.responses, made.range) == (False, ("predict_proba",), (-np.inf, 0.0))
+    made = sobercv.make_metric(make_scorer(sk.mean_squared_error), greater_is_better=False)
+    assert (made.name, made.greater_is_better) == ("neg_mean_squared_error", False)
+
+
+def test_a_partial_function_has_the_name_of_the_function():
+    assert sobercv.metrics.get(partial(called("share"))).name == "share"
+
+
 def test_what_make_scorer_gave_is_only_looked_into_where_it_looks_as_expected():
     scorer = make_scorer(sk.fbeta_score, beta=2)
     inside = by_name.unwrap(scorer)

@@ -77,6 +77,13 @@ def test_several_metrics_give_a_dict():
         assert error.value.code == "E123"
 
 
+@pytest.mark.parametrize("given", [DecisionTreeClassifier, DecisionTreeClassifier(), None])
+def test_what_is_no_function_of_the_trial_is_refused(given):
+    with pytest.raises(SoberError, match="must be a function from a trial to an estimator") as error:
+        Objective(given, X, y, scoring="roc_auc")
+    assert error.value.code == "E123"
+
+
 def test_weights_reach_the_last_step_of_a_pipeline():
     def tree(trial):
         return DecisionTreeClassifier(max_depth=trial.suggest_int("depth", 1, 3), random_state=0)

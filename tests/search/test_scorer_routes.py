@@ -7,7 +7,14 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, make_multilabel_classification, make_regression
 from sklearn.ensemble import IsolationForest
 from sklearn.linear_model import Ridge
-from sklearn.metrics import accuracy_score, check_scoring, make_scorer
+from sklearn.metrics import (
+    accuracy_score,
+    check_scoring,
+    make_scorer,
+    mean_pinball_loss,
+    mean_squared_error,
+    roc_auc_score,
+)
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KernelDensity
@@ -284,7 +291,31 @@ def test_several_outputs_keep_the_range_of_a_known_score():
     assert found["accuracy"].value == found[plain].value
     assert found[plain].interval[0] < 0 < found["accuracy"].interval[0]
     (text,) = [note.text for note in found[plain].notes if note.code == "W201"]
-    assert "If the scores cannot exceed 1 and `y` has one value per sample, pass a metric of predictions" in text
+    assert text.endswith("If the scores cannot exceed 1, read it only up to there.")  # no metric of predictions serves
+
+
+def test_losses_of_several_outputs_are_minimised():
+    names = {"mean_squared_error": "neg_mean_squared_error", "mean_pinball_loss": "mean_pinball_loss"}
+    for loss, scoring in ((mean_squared_error, "neg_mean_squared_error"), (mean_pinball_loss, None)):
+        scoring = scoring or make_scorer(loss, greater_is_better=False)
+        ours, expected = (
+            sobercv.BBCSearchCV(SCALED, ALPHAS, scoring=each, cv=3, n_bootstraps=50).fit(*OUTPUTS)
+            for each in (loss, scoring)
+        )
+        assert ours.best_params_ == expected.best_params_ == {"ridge__alpha": 0.1}
+        assert ours.estimate_.value == expected.estimate_.value < 0
+        assert ours.estimate_.metric == names[loss.__name__]
+
+
+def test_a_function_of_scores_is_given_scores_by_every_route():
+    with sklearn.config_context(enable_metadata_routing=True):
+        scoring = {"weighted": make_scorer(accuracy_score).set_score_request(sample_weight=True), "rank": roc_auc_score}
+        estimator = TREE.set_params(max_depth=3).__sklearn_clone__().set_fit_request(sample_weight=False)
+        ours = sobercv.BBCSearchCV(estimator, DEPTHS, scoring=scoring, cv=3, drop=None, n_bootstraps=50)
+        ours.fit(X, Y, sample_weight=WEIGHT)
+    expected = sobercv.BBCSearchCV(TREE, DEPTHS, scoring="roc_auc", cv=3, drop=None, n_bootstraps=50).fit(X, Y)
+    found = ours.cv_results_["mean_test_rank"]
+    np.testing.assert_allclose(found, expected.cv_results_["mean_test_score"], atol=1e-12)
 
 
 @pytest.mark.parametrize("scoring", [plain, make_scorer(share)], ids=["of the model", "of predictions"])

@@ -40,8 +40,6 @@ RANGES = {
     "rsq": (0.0, 1.0), "f_meas": (0.0, 1.0), "neg_mmce": (-1.0, 0.0), "neg_ce": (-1.0, 0.0), "kap": (-1.0, 1.0),
     "cindex": (0.0, 1.0), "roc_aunp": (0.0, 1.0), "roc_aunu": (0.0, 1.0), "roc_auc_survival": (0.0, 1.0),
 }  # fmt: skip
-#: So many rows, all predicted correctly, are more likely training rows than a perfect model.
-LEAST_PERFECT = 30
 ANY = (-np.inf, np.inf)
 # AutoGluon calls stackers LightGBM_BAG_L2; a name that only ends in L2 may be a penalty.
 _ENSEMBLE = re.compile(r"WeightedEnsemble|_BAG_L[2-9]|stack(ed|ing|_?ensemble)|super_?learner|blend", re.I)
@@ -346,9 +344,8 @@ def judge_predictions(
         **{"groups": found.groups, "folds": found.folds, "random_state": 0, "pos_label": pos_label, **options},
     )  # fmt: skip
     first = next(iter(estimates.values()))
-    best = 0.0 if first.metric.startswith("neg_") else 1.0
-    if not is_own and len(found.y) >= LEAST_PERFECT and np.max(first.scores) >= best - 1e-9:
-        object_to(
+    if not (is_own or force) and any(note.code == "W301" for note in first.notes):
+        raise SoberError(
             "E814",
             f"{found.names[first.winner][:60]!r} predicts all {len(found.y)} rows perfectly, as models do on the rows "
             "they were trained on. Save out-of-fold predictions; if that is what these are, add --force.",

@@ -56,6 +56,8 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
     columns = {name: [f"split{k}_test_{name}" for k in range(n_splits)] for name in names}
     if lost := [key for each in columns.values() for key in each if key not in results]:
         raise SoberError("E812", f"There is no {lost[0]}, so a fold is missing. Pass all of cv_results_.")
+    if "dropped" in list(results.get("status", ())):
+        raise SoberError("E812", "BBCSearchCV dropped some of these. Use its estimate_, or search with drop=None.")
     notes = list[Note]()
     known = {name: found for name in names if (found := _metric_of(search, name, notes))}
     measures = [found.name for found in known.values()]

@@ -197,7 +197,7 @@ class Tuned(Columns):
 def estimates(selector: Columns, draws: Draws) -> dict[str, Estimate]:
     """Return one estimate for each metric, all at the same winner."""
     table, winner, question = selector.table, selector.winner, selector.table.question
-    noted = list(notes.of_table(table, winner, draws.winners))
+    noted = list(notes.of_table(table, winner, float(selector.wholes[0][winner]), draws.winners))
     wins = np.bincount(draws.winners[draws.winners >= 0], minlength=len(table.configurations))
     means = [_mean(table, k, scores) for k, scores in enumerate(draws.scores.T)]
     decision, about = None, tuple[Note, ...]()
@@ -224,7 +224,7 @@ def estimates(selector: Columns, draws: Draws) -> dict[str, Estimate]:
         bounds = (INTERVALS[question.interval].of(seen) if metric.selects else None) or Percentile.of(seen)
         highest = max(naive, value, bounds.bounds((1.0 + question.level) / 2.0)[1])
         is_other = not isinstance(bounds, INTERVALS[question.interval])
-        of_metric = notes.of_scores(metric, scores, selector.alone[k], value, highest, is_other, n_groups)
+        of_metric = notes.of_scores(table, k, scores, selector.alone[k], value, highest, is_other)
         found[metric.name] = table.estimate(
             k,
             winner,

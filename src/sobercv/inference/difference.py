@@ -109,8 +109,7 @@ class Difference:
         digits = 3 if normal else int(np.clip(2 - np.floor(np.log10(largest)), 0, 12))
         did = "gained" if self.value >= 0 else "changed the score by"
         gap, low_, high_ = (f"{abs(x) if x == 0 else x:.{digits}f}" for x in (self.value, low, high))
-        level = f"{100 * self.confidence_level:g} %"
-        return f"Tuning {did} {gap} ({level} interval {low_} to {high_}): {verdict} {other}."
+        return f"Tuning {did} {gap} ({100 * self.confidence_level:g} % interval {low_} to {high_}): {verdict} {other}."
 
     def __repr__(self) -> str:
         low, high = self.interval

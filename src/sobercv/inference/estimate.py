@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -337,6 +337,9 @@ class Estimate:
 
 class Estimates(dict[str, Estimate]):
     """Estimates of one winner by several metrics; the first metric selected it. Shown as a table."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"These are estimates by {', '.join(self)}, so name the metric: estimates[metric].{name}.")
 
     def _rows(self) -> list[tuple[str, ...]]:
         """The table as text, with its heads."""

@@ -49,11 +49,9 @@ def missed(question: Question, metric: Metric, own: Predictions, paired: Predict
     for name in names:
         for c, (j, i, r) in enumerate(cells):
             rows = fold == i
-            changed = paired.responses[name][rows, 0, r]
-            alone[name][rows, c, 0] = without[name][rows, j, 0] = changed
-    everything = np.ones((1, len(fold)), bool)
+            alone[name][rows, c, 0] = without[name][rows, j, 0] = paired.responses[name][rows, 0, r]
     changes = np.full((k, k), np.nan)
-    scores = _scores(question, metric, own, alone, everything)[0]
+    scores = _scores(question, metric, own, alone, np.ones((1, len(fold)), bool))[0]
     for c, (j, i, _) in enumerate(cells):
         changes[j, i] = scores[c] - scores[-1]
     for _ in range(20):  # takes out the means of rows and of columns in turns; the diagonal is missing
@@ -76,8 +74,7 @@ def _scores(question: Question, metric: Metric, own: Predictions, responses: dic
     """Score columns of predictions on some of the rows, bool [M, N]."""
     c = next(iter(responses.values())).shape[1]
     table = replace(own, responses=responses, configurations=np.arange(c))
-    seen = own.seen[:, 0]
-    return question.bind(table.only_seen(), metric).scores(masks[:, seen].astype(np.uint8))
+    return question.bind(table.only_seen(), metric).scores(masks[:, own.seen[:, 0]].astype(np.uint8))
 
 
 def widened(bounds: Calibrated, variance: float, trust: float = TRUST) -> Calibrated:
@@ -85,6 +82,5 @@ def widened(bounds: Calibrated, variance: float, trust: float = TRUST) -> Calibr
     seen = float(shape(np.array([bounds.centre]), bounds.range)[0]) / (bounds.size * bounds.excess)
     if not seen > 0 or not np.isfinite(variance):
         return bounds
-    factor = bounds.excess + trust * (1.0 + variance / seen - bounds.excess)
-    factor = min(max(factor, 1.0), MOST)
+    factor = min(max(bounds.excess + trust * (1.0 + variance / seen - bounds.excess), 1.0), MOST)
     return replace(bounds, size=bounds.size * bounds.excess / factor, excess=factor)

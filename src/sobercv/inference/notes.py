@@ -10,12 +10,12 @@ from scipy import stats
 
 from ..containers import Array
 from ..errors import Note, warn
-from ..metrics import Metric
 
 if TYPE_CHECKING:
     from .tables import Table
 
 FEW = 20  # samples or groups
+LEAST_PERFECT = 30  # samples that, all predicted right, are more likely training rows than a perfect model
 MANY_UNDEFINED = 0.05
 INCOMPLETE = Note("W601", "Samples without predictions (stopped early, or left out by the splits) were not used.")
 
@@ -55,8 +55,8 @@ def adaptive(n_units: int | None, n_trials: int) -> Note:
     )
 
 
-def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
-    """What is special about a table, its winner, and the winners of the resamples [B], -1 for none."""
+def of_table(table: Table, winner: int, score: float, chosen: Array) -> Iterator[Note]:
+    """What is special about a table, its winner and its plain score, and the winners of resamples [B], -1 for none."""
     n_configurations, chosen = len(table.configurations), chosen[chosen >= 0]
     if table.dropped is not None:
         share = float(table.dropped[chosen].mean()) if len(chosen) else 0.0
@@ -67,12 +67,25 @@ def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
             f"the correction with the predictions {they.lower()} {have}, and won {100 * share:.0f} % of the resamples.",
         )
         winner = table.reference  # what follows is about the finishers
-    units, n_dropped = table.observed, table.predictions.n_dropped
-    if n_configurations == 1 and n_dropped:
+    units, held, question, metric = table.observed, table.predictions, table.question, table.question.first
+    is_perfect = table.n_samples >= LEAST_PERFECT and score >= metric.range[1] - 1e-9 * metric.unit
+    both = metric.pools_scores or (metric.at_cuts is not None and not metric.at_cuts.one_sided)
+    if is_perfect and metric.depends_on_positive and not both:  # sensitivity is perfect where all are called positive
+        is_right = not question.makes_labels and held.labels()[:, winner] == held.y[:, None]
+        is_perfect = bool(np.all(is_right | ~held.seen))
+    if is_perfect:
+        text = (
+            f"{metric.name} is perfect on all {table.n_samples} samples. Usually the models have seen these rows, or a "
+            "column gives the outcome away, and no interval shows that: check that every prediction is out of fold."
+        )
+        if np.isinf(metric.range[0]):
+            text += " The interval is as wide as errors vary: here it has no width, and tells nothing of new samples."
+        yield Note("W301", text)
+    if n_configurations == 1 and held.n_dropped:
         yield Note(
             "W202",
-            f"All others ({n_dropped}) were dropped early, so the bootstrap had nothing to choose from; the score may "
-            "be slightly too good.",
+            f"All others ({held.n_dropped}) were dropped early, so the bootstrap had nothing to choose from; the score "
+            "may be slightly too good.",
         )
     elif n_configurations == 1:
         text = "There is only one configuration, so there is no selection to correct for; the interval is still valid."
@@ -81,12 +94,12 @@ def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
         off = "a score that may be off in either direction" if units.clustered else "a conservative score"
         yield warned("W205", f"Only {units.n} {units.names}: expect a wide interval and {off}.")
     if table.units.kind == "folds" and not table.whole_scorers:
-        names, k = ", ".join(m.name for m in table.question.metrics if m.core is None), table.units.n
+        names, k = ", ".join(m.name for m in question.metrics if m.core is None), table.units.n
         text = (
             f"Computed on the fitted models, fold by fold: {names}. The {k} folds were resampled instead of samples "
             f"(BBC-F). The interval is for fold scores (Student's t with {k - 1} degrees of freedom) and wide."
         )
-        if table.predictions.target.values.ndim == 1:  # not several outputs, and not none
+        if held.target.values.ndim == 1:  # not several outputs, and not none
             text += " A metric of predictions has a narrower one, including what sobercv.make_metric makes of a "
             text += "function (y_true, y_pred)."
         yield Note("W211", text)
@@ -100,7 +113,6 @@ def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
             f"The configurations were proposed by their scores on {n - n_judges} of the {n} samples; all samples "
             f"selected, and only the other {n_judges} judged, so the scores that guided the proposals do not judge.",
         )
-    held, question, metric = table.predictions, table.question, table.question.first
     if metric.pools_scores and (held.folds_known or held.n_classes == 2):
         here = held.seen[:, 0]
         values = metric.response_of(held)[here, winner, 0]
@@ -146,28 +158,19 @@ def are_shares(scores: Array) -> bool:
 
 
 def of_scores(
-    metric: Metric,
-    draws: Array,
-    scores: Array,
-    value: float,
-    highest: float,
-    is_percentile: bool,
-    n_groups: int | None,
+    table: Table, k: int, draws: Array, scores: Array, value: float, highest: float, is_percentile: bool
 ) -> Iterator[Note]:
-    """What is special about an estimate by one metric, from its `draws` and the `scores` of all configurations.
+    """What is special about an estimate by metric k, from its `draws` and the `scores` of all configurations.
 
     `highest` is the most that the score may be; `is_percentile` where the calibrated interval was asked for, in vain.
     """
-    n = int(np.isnan(draws).sum())
+    n, metric = int(np.isnan(draws).sum()), table.question.metrics[k]
     if n > MANY_UNDEFINED * len(draws):
         left_out = f"{metric.name} was undefined on {n} of {len(draws)} draws, which were left out of the mean: "
-        if n_groups is None:
-            why = (
-                "a class, or every sample, was absent from those that judge. With many samples stratify=True keeps "
-                "every class in every resample."
-            )
-        else:
-            why = f"a resample of {n_groups} groups can contain all of them, or leave out too few to judge."
+        why = "a class, or every sample, was absent from those that judge. With many samples stratify=True keeps every "
+        why += "class in every resample."
+        if table.units.names == "groups":
+            why = f"a resample of {table.units.n} groups can contain all of them, or leave out too few to judge."
         yield warned("W201", left_out + why)
     if is_percentile and not metric.selects:
         yield Note(
@@ -182,15 +185,16 @@ def of_scores(
             "is undefined; the percentile interval is used.",
         )
     if metric.selects and np.isinf(metric.range).all() and are_shares(scores):
-        which, known = f"{metric.name} is a function of your own", "sobercv.make_metric(function, range=(0, 1))."
-        limit = "the scores cannot exceed 1"
+        which, known = "a function of your own", "pass sobercv.make_metric(function, range=(0, 1))."
         if metric.core is None:
-            which = f"{metric.name} is computed on the fitted models"
-            known = f'a metric of predictions, by its name, such as "accuracy", or {known}'
-            limit += " and `y` has one value per sample"
+            which = "computed on the fitted models"
+            known = f'name a metric of predictions, such as "accuracy", or {known}'
+            if table.predictions.target.values.ndim != 1:  # several outputs, or none
+                known = "read it only up to there."
         yield Note(
             "W201",
-            f"{which}, so its range is unknown and the interval may reach beyond it. If {limit}, pass {known}",
+            f"{metric.name} is {which}, so its range is unknown and the interval may reach beyond it. If the scores "
+            f"cannot exceed 1, {known}",
         )
     # Scores that rank surely the wrong way round are hardly what was meant.
     if metric.name in ("roc_auc", "concordance_index") and highest < 0.5:

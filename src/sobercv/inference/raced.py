@@ -131,6 +131,5 @@ def _dropped_group(finishers: Predictions, group: Predictions, table: Table, ref
     found = []
     for scorer in scorers:
         *mine, winner = scorer.scores(np.ones((1, len(entries)), np.uint8))[0]
-        lead = np.array(mine) - winner
-        found.append(DroppedGroup(scorer, entries, float(np.sqrt(n / n_all)), lead))
+        found.append(DroppedGroup(scorer, entries, float(np.sqrt(n / n_all)), np.array(mine) - winner))
     return found

@@ -103,10 +103,9 @@ class simplest_within(Described):
 
     def for_configurations(self, configurations: Array) -> simplest_within:
         """The rule for a table that holds only these of the configurations; the others were dropped or failed."""
-        if self.complexity is None or len(self.complexity) == len(configurations):
-            return self
-        if len(self.complexity) <= configurations.max(initial=-1):
-            return self  # too short for any table, as the call will say
+        known = 0 if self.complexity is None else len(self.complexity)
+        if known == len(configurations) or known <= configurations.max(initial=-1):
+            return self  # also where it is too short for any table, as the call will say
         given = None if self.tolerance is not None else self.standard_errors
         return simplest_within(self.tolerance, given, np.asarray(self.complexity)[configurations])
 

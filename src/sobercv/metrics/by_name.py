@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import difflib
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -30,6 +31,11 @@ from . import clinic, confusion, means, ranks, survival
 from .contract import Metric, Part, Registry
 
 MAX_CALLS = 1000  # of a function in one correction, unless its metric allows more
+#: Names of functions of which less is better.
+_LOSS = re.compile(
+    r"(?i)(?!.*(neg|minus|inv))(.*_)?(n?r?mse|r?msle|mae|medae|[sw]?mape|mase|sse|brier(_score)?|err|errors?(_rate)?|"
+    r"(log_?)?loss|deviance)(_score|_metric|_func|_fn)?"
+)
 #: The registry: every metric by name.
 METRICS: Registry = means.METRICS | confusion.METRICS | ranks.METRICS | survival.METRICS | clinic.METRICS
 #: Names of scikit-learn for a metric with arguments.
@@ -129,7 +135,7 @@ def _other(name: str) -> Metric:
     close = difflib.get_close_matches(written, sorted(known), n=3, cutoff=0.6)
     close += [full for full in (f"neg_{name}", f"neg_mean_{name}") if full in known and full not in close]
     short = {
-        **dict.fromkeys(("auc", "auroc", "auc_roc", "rocauc"), "roc_auc"),
+        **dict.fromkeys(("auc", "auroc", "auc_roc", "aucroc", "rocauc"), "roc_auc"), "acc": "accuracy",
         "mse": "neg_mean_squared_error", "rmse": "neg_root_mean_squared_error",
         "mae": "neg_mean_absolute_error", "cindex": "concordance_index", "c_index": "concordance_index",
         "mcc": "matthews_corrcoef", "logloss": "neg_log_loss", "brier": "neg_brier_score",
@@ -168,8 +174,8 @@ def make_metric(
     name : str, optional
         How it is called in results (default: the name of the function).
     greater_is_better : bool, optional
-        False for losses: the score is negated, as scikit-learn does. Default: True, except for scikit-learn's own
-        losses, which are known to be some.
+        False for losses: the score is negated, as scikit-learn does. Default: what a scorer says; else True, except
+        for scikit-learn's own losses. A name like that of a loss warns.
     response : {"predict", "predict_proba", "decision_function"}, optional
         What the function wants as `y_pred` (default: "predict").
     task : {"classification", "regression", "survival"}, optional
@@ -201,44 +207,49 @@ def make_metric(
     if response is not None and response not in RESPONSES:
         raise SoberError("E122", f"`response` must be one of {', '.join(RESPONSES)}; got {response!r}.")
     max_calls, (lowest, highest) = whole_number("max_calls", max_calls), _ends(range)
-    inside, scorer = unwrap(function), True
-    if inside is None:
-        inside, scorer = Unwrapped(function, {}, None if response is None else (response,), greater_is_better), False
-    inner = inside.function
-    label = name or getattr(inner, "__name__", None) or type(inner).__name__
-    if not scorer and needs_model(function):
+    scorer = unwrap(function)
+    inner, arguments, responses, says = scorer or Unwrapped(function, {}, None, None)
+    while isinstance(inner, partial) and not inner.args:
+        arguments, inner = {**inner.keywords, **arguments}, inner.func
+    responses = responses if response is None else (response,)
+    upwards = says if greater_is_better is None else greater_is_better
+    own_name = getattr(inner, "__name__", None) or type(inner).__name__
+    label = name or own_name
+    if scorer is None and needs_model(function):
         raise SoberError(
             "E116",
             f"The scorer {label} needs the fitted model. Pass a function (y_true, y_pred) or the name of a metric.",
         )
-    metric = recognise(inner, inside.arguments, inside.responses)
+    metric = recognise(inner, arguments, responses)
+    named = label if own_name == "<lambda>" else own_name
+    is_loss = bool(_LOSS.fullmatch(named)) if metric is None else not metric.greater_is_better
+    if upwards is None and str(getattr(inner, "__module__", "")).startswith("sklearn."):
+        upwards = not is_loss
+    if is_loss and greater_is_better is None and upwards is not False:
+        call = "sobercv.make_metric" if scorer is None else "make_scorer"
+        warn(
+            "W210",
+            f"{named} is a loss by its name, but more of it counts as better, so the worst configuration would win. "
+            f"Write {call}({named}, greater_is_better=False).",
+        )
     if metric is None:
-        responses, called, pos_label = inside.responses or ("predict",), partial(inner, **inside.arguments), None
+        responses, called, pos_label = responses or ("predict",), partial(inner, **arguments), None
         if scorer and (asked := parameters(called).get("pos_label")) is not None and asked.default is not asked.empty:
             pos_label = asked.default  # the class whose column a scorer passes to its function
-        is_loss = inside.greater_is_better is False
         return Metric(
             task=task or (None if responses[0] == "predict" else "classification"),
             core=partial(Calls, function=called, response=responses[0], pos_label=pos_label, range=(lowest, highest)),
             name=label,
             responses=responses,
-            greater_is_better=not is_loss,
-            range=(-highest, -lowest) if is_loss else (lowest, highest),
+            greater_is_better=upwards is not False,
+            range=(-highest, -lowest) if upwards is False else (lowest, highest),
             max_calls=max_calls,
             takes_weights="sample_weight" in parameters(called),
             pos_label=pos_label,
         )
-    is_turned = inside.greater_is_better not in (None, metric.greater_is_better)
-    if is_turned and scorer and inside.greater_is_better:
-        loss = getattr(inner, "__name__", metric.name)
-        warn(
-            "W210",
-            f"{loss} is a loss, but its scorer treats more as better, so the worst configuration would win. Write "
-            f"make_scorer({loss}, greater_is_better=False).",
-        )
-    if is_turned:  # count up what was counted down, or reverse
+    if upwards not in (None, metric.greater_is_better):  # count up what was counted down, or reverse
         low, high = metric.range
-        spelled = metric.name.removeprefix("neg_") if inside.greater_is_better else f"neg_{metric.name}"
+        spelled = metric.name.removeprefix("neg_") if upwards else f"neg_{metric.name}"
         metric = replace(
             metric, name=spelled, greater_is_better=not metric.greater_is_better, range=(-high, -low), at_cuts=None
         )
@@ -277,7 +288,7 @@ def name_of(function: Any) -> str | None:
 class Unwrapped(NamedTuple):
     """What `make_scorer` was called with; None of a plain function is what its metric says."""
 
-    function: Callable[..., Any]
+    function: Any
     arguments: Mapping[str, Any]
     responses: tuple[str, ...] | None
     greater_is_better: bool | None
@@ -315,13 +326,10 @@ def recognise(
     function: Callable[..., Any], arguments: Mapping[str, Any], responses: tuple[str, ...] | None = None
 ) -> Metric | None:
     """Find the fast path of a function with arguments, computed from these responses; None where there is none."""
-    inner: Any = function
-    while isinstance(inner, partial) and not inner.args:
-        inner, arguments = inner.func, {**inner.keywords, **arguments}
-    name = name_of(inner)
+    name = name_of(function)
     if name is None:
         return None
-    taken, defaults = parameters(METRICS[name]), inspect.signature(inner).parameters
+    taken, defaults = parameters(METRICS[name]), inspect.signature(function).parameters
     by_label = name in confusion.METRICS  # where `labels` select classes; elsewhere the table knows them
     averages = by_label and arguments.get("average", "binary") != "binary"
     told = {}

@@ -87,11 +87,9 @@ def as_counts(counts: Array) -> Array:
         return counts
     if counts.dtype == np.bool_:
         return counts.view(np.uint8)
-    if counts.size == 0:
-        return counts.astype(np.uint8)
-    if counts.dtype.kind not in "iu" or counts.min() < 0 or counts.max() >= 2**31:
+    if counts.size and (counts.dtype.kind not in "iu" or counts.min() < 0 or counts.max() >= 2**31):
         raise SoberError("E108", "`counts` must be whole numbers from 0 to 2,147,483,647: how often each was drawn.")
-    return counts.astype(np.uint8 if counts.max() < 256 else np.int32)
+    return counts.astype(np.uint8 if counts.max(initial=0) < 256 else np.int32)
 
 
 # ---- a metric -------------------------------------------------------------------------------------------------------

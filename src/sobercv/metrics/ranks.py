@@ -250,35 +250,28 @@ def _error_at(part: Part, *, share: float, sign: int) -> Core:
 _RANKED = ("decision_function", "predict_proba")
 
 
+def _ranking(core: Callable[..., Core], average: str, responses: tuple[str, ...] = _RANKED, **declared: Any) -> Metric:
+    """Declare a metric that ranks samples of two classes, or the mean of one over classes."""
+    if average not in ("macro", "weighted"):
+        raise SoberError("E122", f"`average` must be macro or weighted; got {average!r}.")
+    usual: dict[str, Any] = {"task": "classification", "pools_scores": True, "min_classes": 2}
+    return Metric(core=core, responses=responses, **usual, **declared)
+
+
 def roc_auc(*, average: str = "macro", multi_class: str | None = None) -> Metric:
     """Area under the ROC curve; of several classes each against the rest (ovr) or against each other one (ovo)."""
     if multi_class not in (None, "ovr", "ovo"):
         raise SoberError("E122", f'`multi_class` must be None, "ovr" or "ovo"; got {multi_class!r}.')
-    if average not in ("macro", "weighted"):
-        raise SoberError("E122", f"`average` must be macro or weighted; got {average!r}.")
-    return Metric(
-        task="classification",
-        core=partial(over_classes, two=area, average=average, one_vs_one=multi_class == "ovo") if multi_class else area,
-        responses=("predict_proba",) if multi_class else _RANKED,
-        pools_scores=True,
-        min_classes=2,
-        max_classes=None if multi_class else 2,
-    )
+    if multi_class is None:
+        return _ranking(area, average, max_classes=2)
+    core = partial(over_classes, two=area, average=average, one_vs_one=multi_class == "ovo")
+    return _ranking(core, average, ("predict_proba",))
 
 
 def average_precision(*, average: str = "macro", pos_label: Any = None) -> Metric:
     """Precision averaged over the recall gained at each threshold, for one class or the mean over classes."""
-    if average not in ("macro", "weighted"):
-        raise SoberError("E122", f"`average` must be macro or weighted; got {average!r}.")
-    return Metric(
-        task="classification",
-        core=partial(_average_precision, average=average),
-        responses=_RANKED,
-        pools_scores=True,
-        min_classes=2,
-        depends_on_positive=True,
-        pos_label=pos_label,
-    )
+    core = partial(_average_precision, average=average)
+    return _ranking(core, average, depends_on_positive=True, pos_label=pos_label)
 
 
 def _errors(share: float, sign: int) -> Metric:

@@ -148,7 +148,7 @@ class Objective:
         store: Any = None,
         random_state: Any = 0,
     ) -> None:
-        if not callable(make):
+        if isclass(make) or not callable(make):
             raise SoberError("E123", f"`make` must be a function from a trial to an estimator; got {make!r}.")
         self.make = make
         self.drop = drop

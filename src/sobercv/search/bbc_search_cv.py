@@ -193,8 +193,7 @@ class Search(FittedSearch):
         start, decision = time.perf_counter(), results.estimate_of(self).decision
         models = []
         for index in decision.configurations if isinstance(decision, Mix) else [self.best_index_]:
-            model = build(self.estimator, self.cv_results_["params"][index])
-            models.append(train(model, X, y, **fit_params))
+            models.append(train(build(self.estimator, self.cv_results_["params"][index]), X, y, **fit_params))
         self.best_estimator_ = best = models[0] if decision is None else results.as_decided(decision, models, X, y)
         self.refit_time_ = time.perf_counter() - start
         self.n_fits_ += len(models)

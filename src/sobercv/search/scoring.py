@@ -363,7 +363,9 @@ def _as_scorer(metric: Metric, given: Any, estimator: Any) -> Any:
             "`y` is missing or has several outputs per sample, or scorers request different metadata. Use one of "
             "scikit-learn's scorers.",
         )
-    return name if unwrap(name) is not None or needs_model(name) else make_scorer(name)
+    if unwrap(name) is not None:
+        return name
+    return make_scorer(name, greater_is_better=metric.greater_is_better, response_method=metric.responses)
 
 
 def needs_predictions(given: Any) -> bool:
