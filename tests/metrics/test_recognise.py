@@ -427,3 +427,11 @@ def test_a_scorer_of_an_own_function_may_be_called_as_often_as_allowed():
     usual, more = (sobercv.make_metric(make_scorer(share_of_hits), max_calls=calls) for calls in (1000, 50_000))
     assert usual.affordable(1000, 9) == 100
     assert more.affordable(1000, 9) == 1000
+
+
+@pytest.mark.parametrize("given", [{"greater_is_better": False}, {"response": "predict"}, {"range": (0, 1)}])
+def test_the_name_of_a_metric_takes_a_name_only(given):
+    with pytest.raises(SoberError, match=r"'accuracy' has its own direction") as caught:
+        sobercv.make_metric("accuracy", **given)
+    assert caught.value.code == "E122"
+    assert sobercv.make_metric("accuracy", name="share right").name == "share right"

@@ -84,3 +84,16 @@ def test_only_a_winner_of_all_resamples_leaves_no_other():
 def test_nothing_is_refused_in_a_sentence():
     with pytest.raises(SoberError, match="no estimate to report"):
         summarize_estimates({})
+
+
+def test_a_report_that_cannot_be_written_is_refused_in_a_sentence(tmp_path):
+    estimate = sobercv.bbc(Y, np.column_stack([Y, 1 - Y]).astype(float), "accuracy", random_state=0)
+    with pytest.raises(SoberError, match="cannot be written") as caught:
+        estimate.report(tmp_path / "missing" / "report.html")
+    assert caught.value.code == "E809"
+
+
+def test_an_estimate_is_formatted_like_its_number():
+    estimate = sobercv.bbc(Y, np.random.default_rng(0).normal(size=(120, 3)) + Y[:, None], "roc_auc", random_state=0)
+    assert f"{estimate:.3f}" == f"{estimate.value:.3f}"
+    assert f"{estimate}" == str(estimate)

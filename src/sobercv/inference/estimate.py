@@ -279,6 +279,9 @@ class Estimate:
 
     __str__ = summary
 
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec) if spec else str(self)
+
     def __repr__(self) -> str:
         interval = "" if self.interval is None else f", interval=({self.interval[0]:.4f}, {self.interval[1]:.4f})"
         return (

@@ -200,6 +200,9 @@ def make_metric(
     <metric worst_error>
     """
     if isinstance(function, str):
+        if any(given is not None for given in (greater_is_better, response, task, range)):
+            text = f"The metric {function!r} has its own direction, response, task and range; pass `name` only."
+            raise SoberError("E122", text)
         found = get(function)
         return found if name is None else replace(found, name=name)
     if not callable(function):

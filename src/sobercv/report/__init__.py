@@ -36,8 +36,13 @@ def write(summary: Summary, path: Any) -> Path:
     -------
     Path
     """
-    Path(path).write_text(rendered(summary, Path(path)), encoding="utf-8")
-    return Path(path)
+    path = Path(path)
+    made = rendered(summary, path)
+    try:
+        path.write_text(made, encoding="utf-8")
+    except OSError as error:
+        raise SoberError("E809", f"{str(path)!r} cannot be written: {error.strerror}. Name another place.") from None
+    return path
 
 
 def rendered(summary: Summary, path: Path) -> str:
