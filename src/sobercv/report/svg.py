@@ -111,6 +111,17 @@ class Frame:
         return [*points[:1], *(p for (_, before), (x, y) in pairwise(points) for p in ((x, before), (x, y)))]
 
 
+def panels(chart: Chart) -> list[Chart]:
+    """Return the chart, or one for each of its lines where their bands on top of each other would tell nothing."""
+    if not chart.apart:
+        return [chart]
+    return [
+        replace(chart, name=f"{chart.name}-{i}", title=f"{chart.title}: {line.label}", lines=(line,),
+                sentence=f"{line.text}. This class against the rest.")
+        for i, line in enumerate(chart.lines)
+    ]  # fmt: skip
+
+
 def draw(chart: Chart) -> str:
     """Draw a chart."""
     frame, drawn = Frame.of(chart), []

@@ -46,7 +46,7 @@ def configurations_table(summary: Summary) -> Table:
     """Write every configuration with its scores, the best first."""
     digits = summary.scores[0].digits
     rows: list[tuple[str, ...]] = [
-        ("Rank", "Configuration", "Status", "Won", "Pooled", "Fold mean", "Fold SD", "Training")
+        ("Rank", "Configuration", "Status", "Won", "Pooled", "Fold mean", "Fold SD", "Training", "No.")
     ]
     for r in summary.configurations:
         status = "winner" if r.is_winner else r.status
@@ -54,8 +54,10 @@ def configurations_table(summary: Summary) -> Table:
             sure = "" if r.p is None else " (>99.9 % sure)" if r.p > 0.9994 else f" ({100 * r.p:.1f} % sure)"
             status = f"dropped after round {r.dropped_after}{sure}"
         known = (number(v, digits) for v in (r.pooled, r.mean, r.spread))
-        rows.append((str(r.rank), r.params, status, percent(r.wins), *known, seconds(r.seconds)))
-    return Table("configurations", "Configurations", tuple(rows), summary.table_note)
+        rows.append((str(r.rank), r.params, status, percent(r.wins), *known, seconds(r.seconds), str(r.index)))
+    # Of an estimate without its search, some columns hold nothing.
+    columns = (column for column in zip(*rows, strict=True) if set(column[1:]) != {NOTHING})
+    return Table("configurations", "Configurations", tuple(zip(*columns, strict=True)), summary.table_note)
 
 
 def to_markdown(summary: Summary) -> str:
