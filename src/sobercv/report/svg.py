@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from itertools import pairwise
 
@@ -65,33 +65,24 @@ def ticks(ends: Sequence[float], wanted: int = 5, is_whole: bool = False) -> lis
     return [(i * step, format(i * step, form)) for i in places]
 
 
-@dataclass(frozen=True)
 class Frame:
-    """A picture, and in it the plotting area with two linear axes."""
+    """A picture, and in it the plotting area with two linear axes; beside it, room for names or numbers."""
 
-    x_range: Sequence[float]
-    y_range: Sequence[float]
-    left: float = 48
-    right: float = WIDTH - 12
-    top: float = 10
-    bottom: float = HEIGHT - 42
-    height: float = HEIGHT
-    lowered: float = 0.0  # by how much of a row bars stand lower, below their names
-
-    @classmethod
-    def of(cls, chart: Chart) -> Frame:
-        """Make room for the names or numbers beside the axes."""
-        ends = chart.x_range, chart.y_range
+    def __init__(self, chart: Chart) -> None:
+        self.x_range, self.y_range = chart.x_range, chart.y_range
+        self.right, self.top, self.bottom, self.height = WIDTH - 12.0, 10.0, HEIGHT - 42.0, float(HEIGHT)
+        self.lowered = 0.0  # by how much of a row bars stand lower, below their names
         if chart.x_names:  # cells, as high as wide
             side = min(76.0 * len(chart.x_names), WIDTH - 108.0)
-            return cls(*ends, left=100, right=100 + side, top=34, bottom=34 + side, height=46 + side)
+            self.left, self.right, self.top, self.bottom, self.height = 100.0, 100 + side, 34.0, 34 + side, 46 + side
+            return
         if chart.y_names:
-            bottom = 10 + 36.0 * len(chart.y_names)
-            frame = cls(*ends, left=16, bottom=bottom, height=bottom + (42 if chart.x_label else 30), lowered=0.2)
+            self.left, self.bottom, self.lowered = 16.0, 10 + 36.0 * len(chart.y_names), 0.2
+            self.height = self.bottom + (42 if chart.x_label else 30)
         else:
-            frame = cls(*ends, left=26 + 7.4 * max((len(words) for _, words in ticks(chart.y_range)), default=3))
-        last = max((frame.x(v) + 3.7 * len(words) for v, words in ticks(chart.x_range)), default=0.0)
-        return replace(frame, right=frame.right - max(0.0, last - WIDTH))
+            self.left = 26 + 7.4 * max((len(words) for _, words in ticks(chart.y_range)), default=3)
+        last = max((self.x(v) + 3.7 * len(words) for v, words in ticks(chart.x_range)), default=0.0)
+        self.right -= max(0.0, last - WIDTH)
 
     def x(self, value: float) -> float:
         """Place on the horizontal axis."""
@@ -124,7 +115,7 @@ def panels(chart: Chart) -> list[Chart]:
 
 def draw(chart: Chart) -> str:
     """Draw a chart."""
-    frame, drawn = Frame.of(chart), []
+    frame, drawn = Frame(chart), []
     if chart.reference is not None:
         drawn.append(path(frame.at(chart.reference[::2], chart.reference[1::2]), "reference"))
     drawn += [_box(frame, box) for box in chart.boxes]
@@ -172,13 +163,10 @@ def _box(frame: Frame, box: Box) -> str:
         return group(box.hint, bar)
     cell = element("rect", x=left + 1, y=top + 1, width=wide - 2, height=high - 2, rx=3, class_="cell s1",
                    fill_opacity=f"{DARKEST * box.tint:.2f}")  # fmt: skip
-    first, *others = box.words
+    share, counted = box.words
     if wide <= 50:  # the small print needs room
-        words = [text(first.removesuffix("\u202f%"), x, y, "")] if wide > 20 else []
-    else:
-        y -= 7 * len(others)
-        words = [text(first, x, y, "big"), *(text(more, x, y + 15 * i, "small") for i, more in enumerate(others, 1))]
-    return group(box.hint, cell, *words)
+        return group(box.hint, cell, text(share.removesuffix("\u202f%"), x, y, ""))
+    return group(box.hint, cell, text(share, x, y - 7, "big"), text(counted, x, y + 8, "small"))
 
 
 def _line(frame: Frame, line: Line, series: str) -> list[str]:
@@ -202,8 +190,7 @@ def _axes(frame: Frame, chart: Chart) -> list[str]:
         x, (top, kind) = frame.x(v), (frame.top, "grid") if chart.y_names else (bottom + 4, "axis")
         parts += [path([(x, top), (x, bottom)], kind), text(words, x, bottom + 17)]
     for i, name in enumerate(chart.y_names):
-        label = text(clean(name, 50), left + 4, frame.y(i - 0.27) - 5, "label row-name", "start")
-        parts.append(group(name, label))
+        parts.append(group(name, text(clean(name, 50), left + 4, frame.y(i - 0.27) - 5, "label row-name", "start")))
     if not chart.y_names:
         for v, words in ticks(frame.y_range, is_whole=is_whole):
             y = frame.y(v)
