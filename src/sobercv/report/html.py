@@ -1,6 +1,6 @@
 """The report as one HTML file that works offline: no request to anywhere.
 
-Everything that comes from data is escaped; a policy in the page lets its own script alone run (it unfolds parts for print).
+Everything that comes from data is escaped; a policy in the page lets its own script alone run.
 """
 
 from __future__ import annotations
