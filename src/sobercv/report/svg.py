@@ -69,19 +69,24 @@ class Frame:
     """A picture, and in it the plotting area with two linear axes; beside it, room for names or numbers."""
 
     def __init__(self, chart: Chart) -> None:
-        self.x_range, self.y_range = chart.x_range, chart.y_range
-        self.right, self.top, self.bottom, self.height = WIDTH - 12.0, 10.0, HEIGHT - 42.0, float(HEIGHT)
+        is_whole = len(chart.series) > 1  # rounds and configurations
+        self.x_range, self.x_ticks = chart.x_range, ticks(chart.x_range, 12 if is_whole else 5, is_whole)
+        self.y_range, self.y_ticks = chart.y_range, ticks(chart.y_range, is_whole=is_whole)
+        self.top, self.bottom, self.right = 10.0, HEIGHT - 42.0, WIDTH - 12.0
         self.lowered = 0.0  # by how much of a row bars stand lower, below their names
-        if chart.x_names:  # cells, as high as wide
+        if chart.x_names:  # cells, as high as wide; numbers stand for names that have no room
             side = min(76.0 * len(chart.x_names), WIDTH - 108.0)
-            self.left, self.right, self.top, self.bottom, self.height = 100.0, 100 + side, 34.0, 34 + side, 46 + side
-            return
-        if chart.y_names:
-            self.left, self.bottom, self.lowered = 16.0, 10 + 36.0 * len(chart.y_names), 0.2
-            self.height = self.bottom + (42 if chart.x_label else 30)
+            self.left, self.right, self.bottom = 100.0, 100.0 + side, 10.0 + side
+            is_numbered = max(map(len, chart.x_names)) * 6.5 > side / len(chart.x_names)
+            rows = [f"{i}: {clean(n, 8)}" if is_numbered else clean(n, 11) for i, n in enumerate(chart.y_names, 1)]
+            self.x_ticks = [(i, str(i + 1) if is_numbered else name) for i, name in enumerate(chart.x_names)]
+            self.y_ticks = list(enumerate(rows))
+        elif chart.y_names:
+            self.left, self.bottom, self.lowered, self.y_ticks = 16.0, 10 + 36.0 * len(chart.y_names), 0.2, []
         else:
-            self.left = 26 + 7.4 * max((len(words) for _, words in ticks(chart.y_range)), default=3)
-        last = max((self.x(v) + 3.7 * len(words) for v, words in ticks(chart.x_range)), default=0.0)
+            self.left = 26 + 7.4 * max((len(words) for _, words in self.y_ticks), default=3)
+        self.height = self.bottom + (42 if chart.x_label else 30)
+        last = max((self.x(v) + 3.7 * len(words) for v, words in self.x_ticks), default=0.0)
         self.right -= max(0.0, last - WIDTH)
 
     def x(self, value: float) -> float:
@@ -144,10 +149,9 @@ def draw(chart: Chart) -> str:
     wide, high, clip = frame.right - frame.left + 6, frame.bottom - frame.top + 6, escape(f"clip-{chart.name}")
     area = element("rect", x=frame.left - 3, y=frame.top - 3, width=wide, height=high)
     told = "; ".join([line.said for line in chart.lines] + [mark.text for mark in chart.marks])
-    axes = _names_of_cells(frame, chart) if chart.x_names else _axes(frame, chart)
     inside = (
         f"<title>{escape(f'{chart.title}. {told}'.strip())}</title>"
-        f'<clipPath id="{clip}">{area}</clipPath>{"".join(axes)}'
+        f'<clipPath id="{clip}">{area}</clipPath>{"".join(_axes(frame, chart))}'
         f'<g clip-path="url(#{clip})">{"".join(drawn)}</g>{"".join(marks)}'
     )
     return element("svg", inside, viewBox=f"0 0 {WIDTH} {frame.height:.1f}", role="img", class_="chart")
@@ -184,36 +188,23 @@ def _line(frame: Frame, line: Line, series: str) -> list[str]:
 def _axes(frame: Frame, chart: Chart) -> list[str]:
     """Draw a quiet grid, round numbers or names, and what the axes mean."""
     left, right, bottom, parts = frame.left, frame.right, frame.bottom, []
-    middle = (frame.top + bottom) / 2
-    is_whole = len(chart.series) > 1  # rounds and configurations
-    for v, words in ticks(frame.x_range, 12 if is_whole else 5, is_whole):
-        x, (top, kind) = frame.x(v), (frame.top, "grid") if chart.y_names else (bottom + 4, "axis")
+    middle, is_crossed = (frame.top + bottom) / 2, bool(chart.y_names) and not chart.x_names
+    for v, words in frame.x_ticks:
+        x, (top, kind) = frame.x(v), (frame.top, "grid") if is_crossed else (bottom + 4, "axis")
         parts += [path([(x, top), (x, bottom)], kind), text(words, x, bottom + 17)]
-    for i, name in enumerate(chart.y_names):
-        parts.append(group(name, text(clean(name, 50), left + 4, frame.y(i - 0.27) - 5, "label row-name", "start")))
-    if not chart.y_names:
-        for v, words in ticks(frame.y_range, is_whole=is_whole):
-            y = frame.y(v)
-            parts += [path([(left, y), (right, y)], "grid"), text(words, left - 6, y + 4, anchor="end")]
+    for v, words in frame.y_ticks:
+        y = frame.y(v)
+        parts += [path([(left, y), (right, y)], "grid"), text(words, left - 6, y + 4, anchor="end")]
+    if is_crossed:
+        for i, name in enumerate(chart.y_names):
+            parts.append(group(name, text(clean(name, 50), left + 4, frame.y(i - 0.27) - 5, "label row-name", "start")))
+        if frame.x_range[0] <= 0 <= frame.x_range[1]:
+            parts.insert(0, path([(frame.x(0), frame.top), (frame.x(0), bottom)], "axis"))
+    else:
         parts.append(path([(left, bottom), (right, bottom)], "axis"))
         parts.append(text(chart.y_label, 12, middle, "name", transform=f"rotate(-90 12 {middle:.1f})"))
-    elif frame.x_range[0] <= 0 <= frame.x_range[1]:
-        parts.insert(0, path([(frame.x(0), frame.top), (frame.x(0), bottom)], "axis"))
     name = text(chart.x_label, (left + right) / 2, frame.height - 7, "name")
     return [*parts, name] if chart.x_label else parts
-
-
-def _names_of_cells(frame: Frame, chart: Chart) -> list[str]:
-    """Write names above the columns and beside the rows of cells; numbers stand for names that have no room."""
-    middle = (frame.top + frame.bottom) / 2
-    parts = [text(chart.x_label, (frame.left + frame.right) / 2, 12, "name")]
-    parts.append(text(chart.y_label, 14, middle, "name", transform=f"rotate(-90 14 {middle:.1f})"))
-    is_numbered = any(len(name) > int((frame.x(1) - frame.x(0)) / 6.5) for name in chart.x_names)
-    for i, name in enumerate(chart.x_names):
-        head, row = (str(i + 1), f"{i + 1}: {clean(name, 8)}") if is_numbered else (name, clean(name, 11))
-        parts.append(group(name, text(head, frame.x(i), 28)))
-        parts.append(group(name, text(row, frame.left - 8, frame.y(i) + 4, anchor="end")))
-    return parts
 
 
 def key(chart: Chart) -> list[tuple[str, str]]:
