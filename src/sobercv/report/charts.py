@@ -20,12 +20,14 @@ from ..metrics import get
 from ..predictions import Predictions
 from ..search.results import estimate_of
 from ..targets import Target
-from .evidence import Evidence, line_of, padded
+from .evidence import Evidence, Statistic, line_of, padded
 from .records import Box, Chart, Line, Mark, Race, Score, Table
 from .svg import ticks
 from .words import between, class_name, clean, count, metric_label, number, percent, share_with_interval
 
 Parts = tuple[Chart | Table, ...]
+#: Of samples found and false alarms [G] at ascending cuts, and of the totals of both: the values of a curve.
+Formula = Callable[..., Array]
 GRID, CUTS = np.linspace(0.0, 1.0, 101), np.linspace(0.01, 0.99, 99)
 THRESHOLDS = np.array([0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
 MOST_CLASSES = 12
@@ -34,13 +36,8 @@ SHARES, DIAGONAL = (0.0, 1.0), (0.0, 0.0, 1.0, 1.0)
 
 
 # ---- classes -------------------------------------------------------------------------------------------------------
-def by_cuts(
-    values: Array, positive: Array, cuts: Array | None, formula: Callable[..., Array]
-) -> Callable[[int, Array], Array]:
-    """Return the statistic that a formula makes of counts of values [N, R], which are sorted into the cuts only once.
-
-    The formula takes samples found and false alarms [G] at each ascending cut (default: every value), and their totals.
-    """
+def by_cuts(values: Array, positive: Array, cuts: Array | None, formula: Formula) -> Statistic:
+    """Return what a formula makes of values [N, R], which are sorted into the cuts (default: every value) only once."""
     grids = [np.unique(column) if cuts is None else cuts for column in values.T]
     places = [np.searchsorted(grid, column, side="right") for grid, column in zip(grids, values.T, strict=True)]
 
@@ -80,7 +77,7 @@ def shares(found: Array, alarms: Array, ill: float, well: float) -> Array:
     return np.divide(parts, wholes, out=np.full(parts.shape, np.nan), where=wholes > 0).reshape(-1)
 
 
-def curve_of(evidence: Evidence, code: int, formula: Callable[..., Array], measure: str) -> Line:
+def curve_of(evidence: Evidence, code: int, formula: Formula, measure: str) -> Line:
     """Return a curve on the grid, of a class against the rest, with the measure that comes last in its formula."""
     scores = evidence.scores
     assert scores is not None
@@ -314,7 +311,7 @@ def survival(evidence: Evidence) -> Parts:
     )  # fmt: skip
 
 
-def kaplan_meier(time: Array, grid: Array) -> Callable[..., Array]:
+def kaplan_meier(time: Array, grid: Array) -> Formula:
     """Return the formula of the share without event at each place of the grid [G], by cuts at every time."""
     at = np.searchsorted(np.unique(time), grid, side="right")
 

@@ -24,6 +24,8 @@ from ..training.fit.task import build
 from .records import Line
 
 N_BANDS = 400
+#: Of a repeat and the weights [N] of its samples: some numbers [G], NaN where undefined.
+Statistic = Callable[[int, Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +94,8 @@ class Evidence:
         mean = total / self.seen.sum(axis=1, keepdims=True)
         return replace(self, responses={"predict": mean}, seen=np.ones(mean.shape, bool))
 
-    def banded(self, statistic: Callable[[int, Array], Array]) -> Array:
-        """Put a band [3, G] around a statistic of a repeat and the weights [N] of its samples, NaN where undefined."""
+    def banded(self, statistic: Statistic) -> Array:
+        """Put a band [3, G] around a statistic: its mean over the repeats, and the bounds of its resamples."""
 
         def value(counts: Array) -> Array:
             each = [statistic(r, counts * self.weight * seen) for r, seen in enumerate(self.seen.T)]  # [R, G]
@@ -106,7 +108,7 @@ class Evidence:
         ends = [(np.nan, np.nan) if n else Percentile(d).bounds(share) for n, d in zip(never, draws.T, strict=True)]
         return np.stack([value(np.ones(len(self.y))), *np.array(ends).T])
 
-    def share_band(self, share: Callable[[int, Array], Array], wholes: list[Array]) -> Array:
+    def share_band(self, share: Statistic, wholes: list[Array]) -> Array:
         """Put a band around shares [G] of wholes, each of rows [N, R] or [N, 1]; Wilson's bound where one is 0 or 1."""
         centre, low, high = self.banded(share)
         square = NormalDist().inv_cdf(0.5 + self.level / 2.0) ** 2

@@ -89,10 +89,11 @@ def importance(
         return (), left_out.format("X is not a table with columns")
     try:
         X = X if hasattr(X, "iloc") else check_array(X, ensure_all_finite="allow-nan", dtype=None)
-        n_rows, weights = X.shape[0], {} if sample_weight is None else {"sample_weight": sample_weight}
+        n_rows = X.shape[0]
         if n_rows > MOST_ROWS:
             rows = np.sort(seeds.generator(search.seed_, "permutation").permutation(n_rows)[:MOST_ROWS])
-            X, y, weights = take(X, rows), take(y, rows), {name: take(w, rows) for name, w in weights.items()}
+            X, y, sample_weight = take(X, rows), take(y, rows), take(sample_weight, rows)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         start = perf_counter()
         search.score(X, y, **weights)
         method = next(m for m in ("decision_function", "predict_proba", "predict") if hasattr(search, m))
@@ -111,10 +112,8 @@ def importance(
     except Exception as error:  # any estimator may raise anything; the rest of the report stands
         reason = f"the model failed on shuffled data ({type(error).__name__}: {clean(error, 160)})"
         return (), left_out.format(reason)
-    bars = [
-        Bar(names[column], float(f"{fall.mean():.6g}"), float(f"{fall.std():.6g}"))
-        for column, fall in zip(columns, falls, strict=True)
-    ]
+    rounded = ([float(f"{v:.6g}") for v in (fall.mean(), fall.std())] for fall in falls)
+    bars = [Bar(names[column], *values) for column, values in zip(columns, rounded, strict=True)]
     n, total = len(columns), len(names)
     chosen = f"{n} of {total:,} columns were shuffled, those that correlate most with the model's predictions. "
     return tuple(sorted(bars, key=attrgetter("value"), reverse=True)[:TOP]), (

@@ -136,15 +136,8 @@ def draw(chart: Chart) -> str:
         elif whisker.value is not None:
             parts.append(element("circle", cx=frame.x(whisker.value), cy=y, r=5, class_="fill s1"))
         drawn.append(group(whisker.hint, *parts))
-    marks = []  # not cut off where they lie on an axis
-    for mark in chart.marks:
-        x, y = frame.x(mark.x), frame.y(mark.y)
-        fits = x + 11 + 6.6 * len(mark.text) < frame.right
-        place = (x + 11, y + 16) if fits else (frame.right, y + 20)
-        if all(at_y > y - 1 for line in chart.lines for _, at_y in frame.at(line.x, line.y)):  # no line is above a peak
-            place = place[0], y - 10
-        marks.append(group(mark.text, element("circle", cx=x, cy=y, r=6, class_="hollow s2")))
-        marks.append(text(mark.text, *place, "label mark-text", "start" if fits else "end"))
+    # Not cut off where they lie on an axis.
+    marks = [element("circle", cx=frame.x(mark.x), cy=frame.y(mark.y), r=6, class_="hollow s2") for mark in chart.marks]
     # Half the width of a line that runs along the edge is within the area that is not cut off.
     wide, high, clip = frame.right - frame.left + 6, frame.bottom - frame.top + 6, escape(f"clip-{chart.name}")
     area = element("rect", x=frame.left - 3, y=frame.top - 3, width=wide, height=high)
@@ -208,10 +201,13 @@ def _axes(frame: Frame, chart: Chart) -> list[str]:
 
 
 def key(chart: Chart) -> list[tuple[str, str]]:
-    """Say which line and which kind of box is which: markup of a swatch and its words; empty where there is one."""
+    """Say which line, mark and kind of box is which: markup of a swatch and its words; empty where there is one."""
     found = [(f'<i class="box b{i + 1}"></i>', name) for i, name in enumerate(chart.series) if name]
+    drawn = []
     if not chart.apart and (len(chart.lines) > 1 or any(line.text for line in chart.lines)):
         for i, line in enumerate(chart.lines):
-            stroke = path([(1, 6), (27, 6)], f"stroke {(OVER_BARS if chart.boxes else SERIES)[i % 3]}")
-            found.append((f'<svg viewBox="0 0 28 12" class="swatch" aria-hidden="true">{stroke}</svg>', line.said))
-    return found
+            stroke = f"stroke {(OVER_BARS if chart.boxes else SERIES)[i % 3]}"
+            drawn.append((path([(1, 6), (27, 6)], stroke), line.said))
+    drawn += [(element("circle", cx=14, cy=6, r=4.5, class_="hollow s2"), mark.text) for mark in chart.marks]
+    swatch = '<svg viewBox="0 0 28 12" class="swatch" aria-hidden="true">{}</svg>'.format
+    return [*found, *((swatch(shape), words) for shape, words in drawn)]
