@@ -96,17 +96,16 @@ class Evidence:
 
     def banded(self, statistic: Statistic) -> Array:
         """Put a band [3, G] around a statistic: its mean over the repeats, and the bounds of its resamples."""
-
-        def value(counts: Array) -> Array:
-            each = [statistic(r, counts * self.weight * seen) for r, seen in enumerate(self.seen.T)]  # [R, G]
-            share = counts.astype(np.float64) @ self.seen
-            return np.ma.filled(np.ma.average(np.ma.masked_invalid(each), axis=0, weights=share), np.nan)
-
-        units = Units(len(self.y), self.seed, "report", groups=self.groups)
-        draws = np.array([value(units.counts(b, b + 1)[0]) for b in range(N_BANDS)])  # [B, G]
-        never, share = np.isnan(draws).all(axis=0), (1.0 + self.level) / 2.0
-        ends = [(np.nan, np.nan) if n else Percentile(d).bounds(share) for n, d in zip(never, draws.T, strict=True)]
-        return np.stack([value(np.ones(len(self.y))), *np.array(ends).T])
+        units, each, share = Units(len(self.y), self.seed, "report", groups=self.groups), [], []
+        for b in range(-1, N_BANDS):  # all samples, then the resamples
+            counts = np.ones(len(self.y)) if b < 0 else units.counts(b, b + 1)[0]
+            each.append([statistic(r, counts * self.weight * seen) for r, seen in enumerate(self.seen.T)])  # [R, G]
+            share.append(counts.astype(np.float64) @ self.seen)  # [R]
+        weights = np.broadcast_to(np.array(share)[:, :, None], np.shape(each))
+        centre, *draws = np.ma.filled(np.ma.average(np.ma.masked_invalid(each), axis=1, weights=weights), np.nan)
+        level, undefined = (1.0 + self.level) / 2.0, (np.nan, np.nan)
+        ends = [undefined if np.isnan(d).all() else Percentile(d).bounds(level) for d in np.transpose(draws)]
+        return np.stack([centre, *np.array(ends).T])
 
     def share_band(self, share: Statistic, wholes: list[Array]) -> Array:
         """Put a band around shares [G] of wholes, each of rows [N, R] or [N, 1]; Wilson's bound where one is 0 or 1."""
