@@ -46,7 +46,8 @@ def test_kaplan_meier_is_scikit_survivals():
     rows = np.repeat(np.arange(80), WEIGHT.astype(int))
     at, share = kaplan_meier_estimator(event[rows], time[rows])
     expected = np.append(1.0, share)[np.searchsorted(at, grid, side="right")]
-    assert charts.kaplan_meier(event, time, grid)(WEIGHT) == pytest.approx(expected)
+    curve = charts.by_cuts(time[:, None], event, None, charts.kaplan_meier(time, grid))
+    assert curve(0, WEIGHT) == pytest.approx(expected)
 
 
 def test_the_roc_of_a_report_is_that_of_the_pooled_predictions():
@@ -125,7 +126,7 @@ def test_bands_are_quantiles_of_the_librarys_resamples_and_keep_groups_together(
         return np.array([weight @ evidence.y / weight.sum()])
 
     for given in (None, groups):
-        band = replace(evidence, groups=given).banded(mean, 1)
+        band = replace(evidence, groups=given).banded(mean)
         counts = Units(n, evidence.seed, "report", groups=given).counts(0, N_BANDS)
         draws = np.sort(counts @ evidence.y / counts.sum(axis=1))
         assert tuple(band[1:, 0]) == pytest.approx((draws[9], draws[389]))

@@ -157,3 +157,10 @@ def test_hostile_words_of_charts_are_only_text(hostile):
         ElementTree.fromstring(drawn.replace("\x00", "").replace("\x1b", ""))
         assert not re.findall(r"<(?!/?(svg|g|rect|path|circle|text|title|clipPath)\b)", drawn)
         assert not re.findall(r"\son\w+=", re.sub(r'"[^"]*"|>[^<]*<', "", drawn))
+
+
+def test_failures_stand_at_the_left_like_their_heads():
+    """The cells of long texts began at the left, under heads at the right."""
+    (table,) = re.findall(r'<table[^>]*id="table-failures".*?</table>', to_html(cases.by_hand()), flags=re.S)
+    assert '<th scope="col">Cause</th>' in table
+    assert 'class="n"' not in table

@@ -11,7 +11,7 @@ from sobercv.report import summarize
 from sobercv.report.checklist import checklist
 from sobercv.report.html import to_html
 from sobercv.report.model_charts import Bar
-from sobercv.report.tables import tables_of, to_csv, to_markdown
+from sobercv.report.tables import configurations_table, tables_of, to_csv, to_markdown
 
 from . import cases
 
@@ -106,3 +106,11 @@ def with_params(words):
     summary = cases.by_hand()
     first, *others = summary.configurations
     return replace(summary, configurations=(replace(first, params=words), *others))
+
+
+def test_configurations_have_their_numbers_and_no_column_that_holds_nothing():
+    head, *rows = configurations_table(cases.by_hand()).rows
+    assert (head[-1], [row[-1] for row in rows]) == ("No.", ["4", "7", "9"])
+    unknown = tuple(replace(row, wins=None, seconds=None) for row in cases.by_hand().configurations)
+    head = configurations_table(replace(cases.by_hand(), configurations=unknown)).rows[0]
+    assert head == ("Rank", "Configuration", "Status", "Pooled", "Fold mean", "Fold SD", "No.")

@@ -78,9 +78,9 @@ def test_the_difference_is_that_of_the_numbers_as_written():
 
 
 def test_the_last_number_of_an_axis_is_not_cut_off():
-    frame = Frame.of(Chart("", "", "", "", (0.0, 1000.0), (0.0, 1.0)))
+    frame = Frame(Chart("", "", "", "", (0.0, 1000.0), (0.0, 1.0)))
     assert frame.x(1000.0) + 3.7 * len("1,000") <= WIDTH
-    assert Frame.of(Chart("", "", "", "", (0.0, 980.0), (0.0, 1.0))).right == Frame.right
+    assert Frame(Chart("", "", "", "", (0.0, 980.0), (0.0, 1.0))).right == WIDTH - 12
 
 
 def test_labels_in_the_middle_of_a_line():

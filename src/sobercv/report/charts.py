@@ -7,6 +7,7 @@ returns its charts and tables; none where the predictions do not allow them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -19,12 +20,14 @@ from ..metrics import get
 from ..predictions import Predictions
 from ..search.results import estimate_of
 from ..targets import Target
-from .evidence import Evidence, bin_means, binned, line_of, padded
+from .evidence import Evidence, Statistic, line_of, padded
 from .records import Box, Chart, Line, Mark, Race, Score, Table
 from .svg import ticks
 from .words import between, class_name, clean, count, metric_label, number, percent, share_with_interval
 
 Parts = tuple[Chart | Table, ...]
+#: Of samples found and false alarms [G] at ascending cuts, and of the totals of both: the values of a curve.
+Formula = Callable[..., Array]
 GRID, CUTS = np.linspace(0.0, 1.0, 101), np.linspace(0.01, 0.99, 99)
 THRESHOLDS = np.array([0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
 MOST_CLASSES = 12
@@ -33,13 +36,8 @@ SHARES, DIAGONAL = (0.0, 1.0), (0.0, 0.0, 1.0, 1.0)
 
 
 # ---- classes -------------------------------------------------------------------------------------------------------
-def by_cuts(
-    values: Array, positive: Array, cuts: Array | None, formula: Callable[..., Array]
-) -> Callable[[int, Array], Array]:
-    """Return the statistic that a formula makes of counts of values [N, R], which are sorted into the cuts only once.
-
-    The formula takes samples found and false alarms [G] at each ascending cut (default: every value), and their totals.
-    """
+def by_cuts(values: Array, positive: Array, cuts: Array | None, formula: Formula) -> Statistic:
+    """Return what a formula makes of values [N, R], which are sorted into the cuts (default: every value) only once."""
     grids = [np.unique(column) if cuts is None else cuts for column in values.T]
     places = [np.searchsorted(grid, column, side="right") for grid, column in zip(grids, values.T, strict=True)]
 
@@ -79,48 +77,66 @@ def shares(found: Array, alarms: Array, ill: float, well: float) -> Array:
     return np.divide(parts, wholes, out=np.full(parts.shape, np.nan), where=wholes > 0).reshape(-1)
 
 
+def curve_of(evidence: Evidence, code: int, formula: Formula, measure: str) -> Line:
+    """Return a curve on the grid, of a class against the rest, with the measure that comes last in its formula."""
+    scores = evidence.scores
+    assert scores is not None
+    values = scores if scores.ndim == 2 else scores[:, :, code]
+    band = evidence.banded(by_cuts(values, evidence.y == code, None, formula))
+    text = f"{measure} {number(band[0, -1])}, {between(band[1:, -1])}"
+    return line_of(class_name(evidence.classes[code]), GRID, band[:, :-1], text)
+
+
 def roc(evidence: Evidence) -> Parts:
     """ROC curve; with more than two classes, one for each class against the rest."""
-    scores, labels, classes, marks = evidence.scores, evidence.labels, evidence.classes, []
-    if scores is None or len(classes) < 2:
+    labels, k = evidence.labels, len(evidence.classes)
+    if evidence.scores is None or k < 2:
         return ()
-    lines = []
-    for code in [1] if scores.ndim == 2 else range(min(len(classes), MOST_CLASSES)):
-        values = scores if scores.ndim == 2 else scores[:, :, code]
-        band = evidence.banded(by_cuts(values, evidence.y == code, None, roc_curve))
-        text = f"AUC {number(band[0, -1])}, {between(band[1:, -1])}"
-        lines.append(line_of(class_name(classes[code]), GRID, band[:, :-1], text))
+    lines = (curve_of(evidence, code, roc_curve, "AUC") for code in ([1] if k == 2 else range(k)[:MOST_CLASSES]))
     sentence = "Share of true cases found (up) against share of false alarms (right). The dashed line is guessing."
-    if labels is not None and len(classes) == 2:
-        sensitivity, specificity = evidence.banded(by_cuts(labels, evidence.y == 1, np.ones(1), shares))[0, :2]
-        if not np.isnan(sensitivity + specificity):
-            words = f"sensitivity {sensitivity:.2f}, specificity {specificity:.2f}"
-            marks.append(Mark(float(1.0 - specificity), float(sensitivity), words))
+    marks = []
+    if labels is not None and k == 2:
+        found, spared = evidence.banded(by_cuts(labels, evidence.y == 1, np.ones(1), shares))[0, :2].tolist()
+        if np.isfinite(found + spared):
+            marks.append(Mark(1.0 - spared, found, f"sensitivity {found:.2f}, specificity {spared:.2f}"))
             more = "; see the table of thresholds" if "predict_proba" in evidence.responses else ""
             sentence += f" The circle marks the predicted labels{more}."
     return (
         Chart("roc", "ROC", "false positive rate", "true positive rate", SHARES, SHARES, tuple(lines), sentence,
-              reference=DIAGONAL, marks=tuple(marks), apart=len(lines) > 1),
+              reference=DIAGONAL, marks=tuple(marks), apart=k > 2),
     )  # fmt: skip
 
 
 def precision_recall(evidence: Evidence) -> Parts:
     """Precision at every recall; two classes only."""
-    scores = evidence.scores
-    if scores is None or len(evidence.classes) != 2:
+    if evidence.scores is None or len(evidence.classes) != 2:
         return ()
-    band = evidence.banded(by_cuts(scores, evidence.y == 1, None, precision_curve))
-    text = f"average precision {number(band[0, -1])}, {between(band[1:, -1])}"
     share = float(evidence.weight @ (evidence.y == 1) / evidence.weight.sum())
     sentence = (
         f"Share of alarms that are true (up) against share of cases found (right). Guessing is right in "
         f"{100 * share:.0f} % of its alarms (the dashed line)."
     )
-    line = line_of(class_name(evidence.classes[1]), GRID, band[:, :-1], text)
+    line = curve_of(evidence, 1, precision_curve, "average precision")
     return (
         Chart("precision_recall", "Precision and recall", "recall", "precision", SHARES, SHARES, (line,), sentence,
               reference=(0.0, share, 1.0, share)),
     )  # fmt: skip
+
+
+def in_bins(evidence: Evidence, values: Array, truth: Array) -> Line:
+    """Mean of the truth [N] by that of values [N, R], in bins of equal size of some 30 values or more, at most ten."""
+    n_bins = int(np.clip(evidence.seen.sum() // 30, 3, 10))
+    edges = np.unique(np.quantile(values[evidence.seen], np.linspace(0, 1, n_bins + 1)))
+    k, bins = max(len(edges) - 1, 1), np.searchsorted(edges[1:-1], values, side="right")
+
+    def means(repeat: int, weight: Array) -> Array:
+        here = bins[:, repeat]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            sums = [np.bincount(here, weight * each, minlength=k) for each in (truth, values[:, repeat])]
+            return np.append(*sums / np.bincount(here, weight, minlength=k))
+
+    band, (x, *_) = np.split(evidence.banded(means), 2, axis=1)
+    return line_of(f"mean in {k} bins of equal size", x[~np.isnan(x)], band[:, ~np.isnan(x)], marked=True)
 
 
 def calibration(evidence: Evidence) -> Parts:
@@ -128,19 +144,10 @@ def calibration(evidence: Evidence) -> Parts:
     chances = evidence.chances
     if chances is None:
         return ()
-    (k, bins), truth = binned(chances, evidence.seen), (evidence.y == 1).astype(float)
-
-    def means(repeat: int, weight: Array) -> Array:
-        return np.append(*(bin_means(bins[:, repeat], k, weight, each) for each in (truth, chances[:, repeat])))
-
-    band, (x, *_) = np.split(evidence.banded(means), 2, axis=1)
-    line = line_of(f"{k} bins of equal size", x[~np.isnan(x)], band[:, ~np.isnan(x)], marked=True)
-    table = Predictions(
-        target=Target("classification", evidence.y, evidence.classes, 1),
-        responses={"predict_proba": chances[:, None]},
-        seen=evidence.seen,
-        fold_of=np.zeros(evidence.seen.shape, np.int64),
-        sample_weight=evidence.weight,
+    line = in_bins(evidence, chances, evidence.y == 1)
+    target, known = Target("classification", evidence.y, evidence.classes, 1), np.ma.array(chances, mask=~evidence.seen)
+    table = Predictions.build(
+        target, {"predict_proba": known[:, None]}, task="classification", sample_weight=evidence.weight
     )
     names, ones = ("slope", "intercept"), np.ones((1, len(evidence.y)), np.uint8)
     fitted = [float(get(f"calibration_{name}").scores(table, ones)[0, 0]) for name in names]
@@ -178,13 +185,12 @@ def decision(evidence: Evidence) -> Parts:
         'odds of the threshold. Useful where the line is above "treat all" and above the dashed line, "treat '
         'none".', reference=(0.0, 0.0, 1.0, 0.0),
     )  # fmt: skip
-    called, are_ill = [chances >= t for t in THRESHOLDS], np.broadcast_to(ill[:, None], chances.shape)
-    wholes = [are_ill] * 10 + [~are_ill] * 10 + called + [~c for c in called] + [np.ones_like(are_ill)] * 10
+    reached, are_ill, all_rows = [chances >= t for t in THRESHOLDS], ill[:, None], np.ones((1, 1), bool)
+    wholes = [*[are_ill] * 10, *[~are_ill] * 10, *reached, *(~rows for rows in reached), *[all_rows] * 10]
     band = evidence.share_band(by_cuts(chances, ill, THRESHOLDS, shares), wholes).reshape(3, 5, -1)
     rows: list[tuple[str, ...]] = [("Threshold", f"Called {name}", "Sensitivity", "Specificity", "PPV", "NPV")]
-    for i, threshold in enumerate(THRESHOLDS):
-        cells = (share_with_interval(*band[:, j, i].tolist()) for j in range(4))
-        rows.append((f"{threshold:g}", percent(float(band[0, 4, i])), *cells))
+    for threshold, *cells, (called, *_) in zip(THRESHOLDS, *band.transpose(1, 2, 0).tolist(), strict=True):
+        rows.append((f"{threshold:g}", percent(called), *(share_with_interval(*cell) for cell in cells)))
     sentence = (
         f"A sample whose probability of {name} reaches the threshold is called {name}. Sensitivity: of those that are "
         f"{name}, the share called so; specificity: of the others, the share not called so; PPV and NPV: the share of "
@@ -206,19 +212,19 @@ def confusion(evidence: Evidence) -> Parts:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(table / table.sum(axis=1, keepdims=True)).reshape(-1)
 
-    wholes = [(evidence.y == i)[:, None] & np.ones_like(evidence.seen) for i in range(k) for _ in range(k)]
+    wholes = [(evidence.y == i)[:, None] for i in range(k) for _ in range(k)]
     band = evidence.share_band(share, wholes).reshape(3, k, k)
     counted = np.bincount(cells[evidence.seen], minlength=k * k).reshape(k, k) / evidence.seen.shape[1]
     names, boxes = tuple(clean(label, 60) for label in evidence.classes.tolist()), []
     rows: list[tuple[str, ...]] = [("true \\ predicted", *names)]
-    for i in range(k):
-        rows.append((names[i], *(share_with_interval(*band[:, i, j].tolist()) for j in range(k))))
-        for j in range(k):
-            n, total = (f"{v:.1f}".removesuffix(".0") for v in (counted[i, j], counted[i].sum()))
-            shown, tint = percent(float(band[0, i, j])), float(np.nan_to_num(band[0, i, j]))
-            words = shown.replace(" ", "\u202f"), f"{n} of {total}"
-            hint = f"true {names[i]}, predicted {names[j]}: {n} samples, {shown}"
-            boxes.append(Box(j - 0.5, i - 0.5, j + 0.5, i + 0.5, 0, hint, tint, words))
+    for name, row in zip(names, band.transpose(1, 2, 0).tolist(), strict=True):
+        rows.append((name, *(share_with_interval(*cell) for cell in row)))
+    for i, j in np.ndindex(k, k):
+        n, total = (f"{v:.1f}".removesuffix(".0") for v in (counted[i, j], counted[i].sum()))
+        shown, tint = percent(float(band[0, i, j])), float(np.nan_to_num(band[0, i, j]))
+        hint = f"true {names[i]}, predicted {names[j]}: {n} samples, {shown}"
+        words = shown.replace(" ", "\u202f"), f"{n} of {total}"
+        boxes.append(Box(j - 0.5, i - 0.5, j + 0.5, i + 0.5, 0, hint, tint, words))
     what = "Of each true class (row), the percentage predicted as each class (column)."
     what += " Percentages are weighted, counts are not." if np.ptp(evidence.weight) else ""
     intervals = f"{100 * evidence.level:g} % bootstrap intervals (Wilson's where the share is 0 or 100 %)."
@@ -234,9 +240,8 @@ def tuned_threshold(evidence: Evidence, search: Any) -> Parts:
     """Draw the score over thresholds, where one was tuned and is a probability."""
     estimate, formula, chances = estimate_of(search), search.question_.first.at_cuts, evidence.chances
     tuned = estimate.decision
-    if not isinstance(tuned, Threshold) or chances is None or formula is None or tuned.response != "predict_proba":
-        return ()
-    if not 0.0 < tuned.value < 1.0:
+    is_chance = isinstance(tuned, Threshold) and tuned.response == "predict_proba" and 0.0 < tuned.value < 1.0
+    if not is_chance or chances is None or formula is None:
         return ()
     is_second = bool(evidence.classes[1] == tuned.positive)
     values, ill = (chances, evidence.y == 1) if is_second else (1.0 - chances, evidence.y == 0)
@@ -258,19 +263,17 @@ def tuned_threshold(evidence: Evidence, search: Any) -> Parts:
 # ---- numbers and survival times ------------------------------------------------------------------------------------
 def predicted(evidence: Evidence) -> Parts:
     """Draw true values against predicted ones, at most some hundred of them, and their mean in bins of equal size."""
-    guess, truth = evidence.average_prediction(), evidence.y
-    k, bins = binned(guess, np.ones(len(guess), bool))
-    band = evidence.banded(lambda _, weight: bin_means(bins, k, weight, truth), 1)
-    places = np.unique(np.linspace(0, len(guess) - 1, min(len(guess), MOST_POINTS)).astype(int))
-    shown = np.argsort(guess, kind="stable")[places]
-    x, y = (tuple(float(f"{v:.6g}") for v in each[shown]) for each in (guess, truth))
-    ends = padded(guess, 0.04), padded(truth, 0.04)
+    evidence = evidence.averaged()
+    guess, truth = evidence.responses["predict"], evidence.y
+    line = in_bins(evidence, guess, truth)
+    places = np.unique(np.linspace(0, len(truth) - 1, min(len(truth), MOST_POINTS)).astype(int))
+    shown = np.argsort(guess[:, 0], kind="stable")[places]
+    x, y = (tuple(float(f"{v:.6g}") for v in each[shown]) for each in (guess[:, 0], truth))
     low, high = float(min(guess.min(), truth.min())), float(max(guess.max(), truth.max()))
-    line = line_of("mean of the true values", bin_means(bins, k, evidence.weight, guess), band, marked=True)
     return (
-        Chart("predicted", "Predicted and true", "predicted", "true", *ends, (line,),
+        Chart("predicted", "Predicted and true", "predicted", "true", padded(guess, 0.04), padded(truth, 0.04), (line,),
               "Each point is a sample; on the dashed diagonal the prediction is right. The line is the mean of the "
-              f"true values in {k} bins of equal size.", (low, low, high, high), x, y),
+              f"true values in {len(line.x)} bins of equal size.", (low, low, high, high), x, y),
     )  # fmt: skip
 
 
@@ -283,12 +286,13 @@ def survival(evidence: Evidence) -> Parts:
     round_times, shown_times = zip(*((t, written) for t, written in ticks((0.0, end), 4) if t < end), strict=True)
     grid = np.linspace(0.0, end, 101)
     places = np.append(grid, [t for t in round_times if t > 0])
-    group, names = risk_groups(evidence.average_prediction())
-    curve = kaplan_meier(event, time, places)
+    evidence = evidence.averaged()
+    group, names = risk_groups(evidence.responses["predict"][:, 0])
+    curve = by_cuts(time[:, None], event, None, kaplan_meier(time, places))
     lines, at_risk, rows = [], [], []
     for g, name in enumerate(names):
         here = group == g
-        band = evidence.banded(lambda _, weight, here=here: curve(weight * here), 1)  # type: ignore[misc]
+        band = replace(evidence, weight=evidence.weight * here).banded(curve)
         band = np.where(places <= time[here].max(), band, np.nan)  # no sample tells what comes after
         text = f"{count(int(here.sum()), 'sample')}, {count(int((event & here).sum()), 'event')}"
         lines.append(line_of(name, grid, band[:, :101], text, stepped=True))
@@ -307,17 +311,16 @@ def survival(evidence: Evidence) -> Parts:
     )  # fmt: skip
 
 
-def kaplan_meier(event: Array, time: Array, grid: Array) -> Callable[[Array], Array]:
-    """Return a function of weights [N]: the share without event at each place of the grid [G]."""
-    times, code = np.unique(time, return_inverse=True)
-    at = np.searchsorted(times, grid, side="right")
+def kaplan_meier(time: Array, grid: Array) -> Formula:
+    """Return the formula of the share without event at each place of the grid [G], by cuts at every time."""
+    at = np.searchsorted(np.unique(time), grid, side="right")
 
-    def curve(weight: Array) -> Array:
-        if weight.sum() <= 0:
+    def curve(events: Array, censored: Array, *_: float) -> Array:
+        at_risk = events + censored
+        if at_risk[0] <= 0:
             return np.full(len(grid), np.nan)
-        left = np.cumsum(np.bincount(code, weight)[::-1])[::-1]
-        died = np.bincount(code, weight * event)
-        stays = 1.0 - np.divide(died, left, out=np.zeros(len(times)), where=died > 0)
+        died = -np.diff(events, append=0.0)
+        stays = 1.0 - np.divide(died, at_risk, out=np.zeros_like(died), where=at_risk > 0)
         return np.asarray(np.append(1.0, np.cumprod(np.clip(stays, 0.0, 1.0)))[at])
 
     return curve

@@ -50,23 +50,19 @@ class Plots:
         return draw(importance_chart(bars, said), ax)
 
     def _chart(self, name: str, ax: Any = None) -> Any:
-        (task, make), search = CHARTS[name], self._search
-        evidence = Evidence.of(search) if task else search
-        if task and evidence.task != task:
-            raise SoberError(
-                "E116", f"`{name}` is a plot for {task}; this search is for {evidence.task}. Choose another plot."
-            )
-        charts = make(evidence)
-        if not charts and name in ("precision_recall", "calibration", "decision") and len(evidence.classes) != 2:
-            raise SoberError(
-                "E116",
-                f"`{name}` is a plot for two classes; this search has {len(evidence.classes)}. Choose another plot.",
-            )
-        if not charts:
-            reasons = missing_charts(evidence, ()) if task else []
-            why = reasons[0].text if reasons else "There is nothing to draw."
-            raise SoberError("E116", f"`{name}` cannot be drawn. {why}")
-        return draw(charts[0], ax)
+        task, make = CHARTS[name]
+        source = Evidence.of(self._search) if task else self._search
+        is_other = task and source.task != task
+        if not is_other and (charts := make(source)):
+            return draw(charts[0], ax)
+        if is_other:
+            why = f"is a plot for {task}; this search is for {source.task}. Choose another plot."
+        elif name in ("precision_recall", "calibration", "decision") and len(source.classes) != 2:
+            why = f"is a plot for two classes; this search has {len(source.classes)}. Choose another plot."
+        else:
+            reasons = missing_charts(source, ()) if task else []
+            why = f"cannot be drawn. {reasons[0].text if reasons else 'There is nothing to draw.'}"
+        raise SoberError("E116", f"`{name}` {why}")
 
 
 def draw(chart: Chart, ax: Any = None) -> Any:
@@ -83,8 +79,7 @@ def draw(chart: Chart, ax: Any = None) -> Any:
             import matplotlib.pyplot as plt
         ax = plt.subplots(figsize=(5.4, 4.2), layout="constrained")[1]
     if chart.reference is not None:
-        x0, y0, x1, y1 = chart.reference
-        ax.plot([x0, x1], [y0, y1], color=GREY, lw=1, ls=(0, (4, 4)))
+        ax.plot(chart.reference[::2], chart.reference[1::2], color=GREY, lw=1, ls=(0, (4, 4)))
     for box in chart.boxes:
         color, alpha = (BLUE, 0.7 * box.tint) if box.tint is not None else (BOXES[box.series], 0.85)
         ax.bar(box.x0, box.y1 - box.y0, box.x1 - box.x0, box.y0, align="edge", color=color, alpha=alpha, ec="white")
@@ -94,12 +89,11 @@ def draw(chart: Chart, ax: Any = None) -> Any:
         ax.plot(chart.points_x, chart.points_y, ".", color=GREY, alpha=0.45, ms=4)
     for i, line in enumerate(chart.lines):
         color, dash = SERIES[i % len(SERIES)]
-        color = "black" if chart.boxes else color
-        y, low, high = (np.array([np.nan if v is None else v for v in part]) for part in (line.y, line.low, line.high))
+        color, marker = "black" if chart.boxes else color, "o" if line.marked else ""
+        y, low, high = np.array([line.y, line.low, line.high], np.float64)  # NaN where undefined
         step, style = ("post", "steps-post") if line.stepped else (None, "default")
-        label = _plain(line.said)
         ax.fill_between(line.x, low, high, step=step, color=color, alpha=0.18, lw=0)
-        ax.plot(line.x, y, dash, color=color, lw=2, marker="o" if line.marked else "", drawstyle=style, label=label)
+        ax.plot(line.x, y, dash, color=color, lw=2, marker=marker, drawstyle=style, label=_plain(line.said))
     for whisker in chart.whiskers:
         ax.plot([whisker.low, whisker.high], [whisker.y, whisker.y], color="black" if chart.boxes else BLUE, lw=1.2)
         if whisker.value is not None:

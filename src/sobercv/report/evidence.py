@@ -7,7 +7,7 @@ Axes: N samples, R repeats, K classes, G places of a curve.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -17,7 +17,6 @@ from ..containers import Array
 from ..errors import SoberError
 from ..inference.intervals import Percentile
 from ..inference.units import Units
-from ..metrics.blocks import UNIT
 from ..predictions import Predictions
 from ..targets import obvious_positive
 from ..training.fit.response import method_of
@@ -25,6 +24,8 @@ from ..training.fit.task import build
 from .records import Line
 
 N_BANDS = 400
+#: Of a repeat and the weights [N] of its samples: some numbers [G], NaN where undefined.
+Statistic = Callable[[int, Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,33 +88,27 @@ class Evidence:
         middle = 0.5 if "predict_proba" in self.responses else 0.0
         return values.argmax(axis=2) if values.ndim == 3 else (values > middle).astype(int)
 
-    def average_prediction(self) -> Array:
-        """Mean prediction [N] over the repeats that have seen a sample, where the target is no class."""
-        return np.asarray((self.responses["predict"] * self.seen).sum(axis=1) / self.seen.sum(axis=1))
+    def averaged(self) -> Evidence:
+        """Return the same with one prediction per sample, its mean over the repeats that have seen it."""
+        total = (self.responses["predict"] * self.seen).sum(axis=1, keepdims=True)
+        mean = total / self.seen.sum(axis=1, keepdims=True)
+        return replace(self, responses={"predict": mean}, seen=np.ones(mean.shape, bool))
 
-    def banded(self, statistic: Callable[[int, Array], Array], repeats: int | None = None) -> Array:
-        """Put a band [3, G] around a statistic of a repeat and the weights [N] of its samples, NaN where undefined.
+    def banded(self, statistic: Statistic) -> Array:
+        """Put a band [3, G] around a statistic: its mean over the repeats, and the bounds of its resamples."""
+        units, each, share = Units(len(self.y), self.seed, "report", groups=self.groups), [], []
+        for b in range(-1, N_BANDS):  # all samples, then the resamples
+            counts = np.ones(len(self.y)) if b < 0 else units.counts(b, b + 1)[0]
+            each.append([statistic(r, counts * self.weight * seen) for r, seen in enumerate(self.seen.T)])  # [R, G]
+            share.append(counts.astype(np.float64) @ self.seen)  # [R]
+        weights = np.broadcast_to(np.array(share)[:, :, None], np.shape(each))
+        centre, *draws = np.ma.filled(np.ma.average(np.ma.masked_invalid(each), axis=1, weights=weights), np.nan)
+        level, undefined = (1.0 + self.level) / 2.0, (np.nan, np.nan)
+        ends = [undefined if np.isnan(d).all() else Percentile(d).bounds(level) for d in np.transpose(draws)]
+        return np.stack([centre, *np.array(ends).T])
 
-        `repeats`: how many repeats it tells apart; 1 for statistics of averaged predictions.
-        """
-        seen = self.seen if repeats is None else np.ones((len(self.y), repeats), bool)
-
-        def value(counts: Array) -> Array:
-            each = np.stack([statistic(r, counts * self.weight * seen[:, r]) for r in range(seen.shape[1])])  # [R, G]
-            defined, share = ~np.isnan(each), counts.astype(np.float64) @ seen
-            total = share @ defined
-            with np.errstate(invalid="ignore", divide="ignore"):
-                return np.asarray(np.where(total > 0, (share @ np.where(defined, each, 0.0)) / total, np.nan))
-
-        units = Units(len(self.y), self.seed, "report", groups=self.groups)
-        blocks = (units.counts(b, min(b + UNIT, N_BANDS)) for b in range(0, N_BANDS, UNIT))
-        draws = np.array([value(counts) for block in blocks for counts in block])  # [B, G]
-        never, share = np.isnan(draws).all(axis=0), (1.0 + self.level) / 2.0
-        ends = [(np.nan, np.nan) if n else Percentile(d).bounds(share) for n, d in zip(never, draws.T, strict=True)]
-        return np.stack([value(np.ones(len(self.y))), *np.array(ends).T])
-
-    def share_band(self, share: Callable[[int, Array], Array], wholes: list[Array]) -> Array:
-        """Put a band around shares [G] of wholes, each of rows [N, R]; Wilson's bound where a share is 0 or 1."""
+    def share_band(self, share: Statistic, wholes: list[Array]) -> Array:
+        """Put a band around shares [G] of wholes, each of rows [N, R] or [N, 1]; Wilson's bound where one is 0 or 1."""
         centre, low, high = self.banded(share)
         square = NormalDist().inv_cdf(0.5 + self.level / 2.0) ** 2
         # How many samples, or groups of them, are in each whole: the mean over repeats.
@@ -132,19 +127,6 @@ def positive_of(table: Predictions) -> Any:
         return None
     label = obvious_positive(labels) if label is None else label
     return labels[1] if label is None else label
-
-
-def binned(values: Array, seen: Array, most: int = 10) -> tuple[int, Array]:
-    """Cut into bins of equal size, of some 30 of the values that are seen or more: their number, and each one's bin."""
-    n_bins = int(np.clip(seen.sum() // 30, 3, most))
-    edges = np.unique(np.quantile(values[seen], np.linspace(0, 1, n_bins + 1)))
-    return max(len(edges) - 1, 1), np.searchsorted(edges[1:-1], values, side="right")
-
-
-def bin_means(bins: Array, k: int, weight: Array, values: Array) -> Array:
-    """Weighted mean of the values in each bin [k]; NaN in an empty one."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.bincount(bins, weight * values, minlength=k) / np.bincount(bins, weight, minlength=k)
 
 
 def padded(values: Any, share: float = 0.05) -> tuple[float, float]:

@@ -89,10 +89,11 @@ def importance(
         return (), left_out.format("X is not a table with columns")
     try:
         X = X if hasattr(X, "iloc") else check_array(X, ensure_all_finite="allow-nan", dtype=None)
-        n_rows, weights = X.shape[0], {} if sample_weight is None else {"sample_weight": sample_weight}
+        n_rows = X.shape[0]
         if n_rows > MOST_ROWS:
             rows = np.sort(seeds.generator(search.seed_, "permutation").permutation(n_rows)[:MOST_ROWS])
-            X, y, weights = take(X, rows), take(y, rows), {name: take(w, rows) for name, w in weights.items()}
+            X, y, sample_weight = take(X, rows), take(y, rows), take(sample_weight, rows)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         start = perf_counter()
         search.score(X, y, **weights)
         method = next(m for m in ("decision_function", "predict_proba", "predict") if hasattr(search, m))
@@ -103,24 +104,16 @@ def importance(
         columns = columns[: int(min(n_scorings, MOST_COLUMNS))]
         times = max(1, int(min(n_permutations, n_scorings / len(columns))))
 
-        def score(search: Any, some: Any, y: Any) -> float:
-            """Score the table with some of its columns shuffled."""
-            table = X.copy()
-            if hasattr(table, "iloc"):
-                table.isetitem(columns, some)
-            else:
-                table[:, columns] = some
-            return float(search.score(table, y, **weights))
+        def score(search: Any, shuffled: Any, y: Any) -> float:
+            return float(search.score(with_columns(X, columns, shuffled), y, **weights))
 
         seed, some = seeds.integer(search.seed_, "permutation"), take(X, EVERYWHERE, columns)
         falls = permutation_importance(search, some, y, scoring=score, n_repeats=times, random_state=seed).importances
     except Exception as error:  # any estimator may raise anything; the rest of the report stands
         reason = f"the model failed on shuffled data ({type(error).__name__}: {clean(error, 160)})"
         return (), left_out.format(reason)
-    bars = [
-        Bar(names[column], float(f"{fall.mean():.6g}"), float(f"{fall.std():.6g}"))
-        for column, fall in zip(columns, falls, strict=True)
-    ]
+    rounded = ([float(f"{v:.6g}") for v in (fall.mean(), fall.std())] for fall in falls)
+    bars = [Bar(names[column], *values) for column, values in zip(columns, rounded, strict=True)]
     n, total = len(columns), len(names)
     chosen = f"{n} of {total:,} columns were shuffled, those that correlate most with the model's predictions. "
     return tuple(sorted(bars, key=attrgetter("value"), reverse=True)[:TOP]), (
@@ -135,9 +128,9 @@ def importance(
 
 def closest(X: Any, predicted: Array) -> Array:
     """Columns by how strongly they correlate with predictions, the closest first; text columns before all."""
-    if predicted.dtype.kind not in "iufb":
+    if predicted.dtype.kind not in NUMBERS:
         predicted = np.unique(predicted, return_inverse=True)[1]
-    numeric, strength = np.flatnonzero(np.isin(kinds(X), NUMBERS)), np.full(X.shape[1], np.inf)
+    numeric, strength = np.flatnonzero([kind in NUMBERS for kind in kinds(X)]), np.full(X.shape[1], np.inf)
     if len(numeric):
         filled = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(floats(X, numeric))
         targets = predicted.reshape(len(predicted), -1).astype(np.float64)
@@ -152,8 +145,17 @@ def kinds(X: Any) -> list[str]:
 
 def floats(X: Any, columns: Array) -> Array:
     """Return these columns as numbers [N, columns], NaN where missing."""
-    some = take(X, EVERYWHERE, columns)
-    return some.to_numpy(np.float64, na_value=np.nan) if hasattr(some, "iloc") else some.astype(np.float64)
+    return np.asarray(check_array(take(X, EVERYWHERE, columns), dtype=np.float64, ensure_all_finite=False))
+
+
+def with_columns(X: Any, columns: Any, values: Any) -> Any:
+    """Return a copy of a data frame or an array with other values in some columns."""
+    X = X.copy()
+    if hasattr(X, "iloc"):
+        X.isetitem(columns, values)
+    else:
+        X[:, columns] = values
+    return X
 
 
 def column_names(X: Any) -> list[str]:
@@ -189,7 +191,7 @@ def effects(search: Any, X: Any, labels: Iterable[str], max_seconds: float = mat
     some = take(X, np.sort(seeds.generator(search.seed_, "effects").permutation(X.shape[0])[:N_ROWS]))
     methods = ("predict_proba", "decision_function") if search.predictions_.n_classes else ("predict",)
     predict = next(getattr(search, name) for name in methods if hasattr(search, name))
-    is_chance = search.predictions_.n_classes == 2 and predict.__name__ == "predict_proba"
+    outputs, what = _outputs(search)
     made: list[Chart] = []
     for column in columns[:N_COLUMNS]:
         if monotonic() > end:
@@ -200,38 +202,34 @@ def effects(search: Any, X: Any, labels: Iterable[str], max_seconds: float = mat
         places = places if kind_of[column] == "f" else np.unique(np.round(places))
         if len(places) < 2:
             continue
-        table, means = some.copy() if hasattr(some, "iloc") else some.astype(np.float64), []
+        means = []
         for place in places:
-            if hasattr(table, "iloc"):
-                table.isetitem(column, place)
-            else:
-                table[:, column] = place
-            predicted = np.asarray(predict(table))
-            means.append(np.mean(predicted[:, 1] if is_chance else predicted, axis=0))
-        lines, what = _named(search, np.atleast_2d(np.array(means).T))
+            predicted = np.asarray(predict(with_columns(some, column, place)))
+            if predict.__name__ == "decision_function" and predicted.ndim == 1:  # of the second class
+                predicted = np.stack([-predicted, predicted], axis=1)
+            means.append(np.mean(predicted.reshape(len(predicted), -1), axis=0))
+        lines = np.array(means).T[list(outputs.values())]
         made.append(
             Chart(f"effect-{column}", f"When {names[column]} changes", clean(names[column], 40), what,
-                  (float(places[0]), float(places[-1])), padded(np.stack(list(lines.values())), 0.06),
-                  tuple(line_of(name, places, np.stack([line] * 3)) for name, line in lines.items()),
+                  (float(places[0]), float(places[-1])), padded(lines, 0.06),
+                  tuple(line_of(name, places, np.stack([line] * 3)) for name, line in zip(outputs, lines, strict=True)),
                   "" if made else EFFECT)
         )  # fmt: skip
     return tuple(made)
 
 
-def _named(search: Any, means: Array) -> tuple[dict[str, Array], str]:
-    """Name the lines [G] among the means [outputs, G] of a model's predictions, and say what they are."""
+def _outputs(search: Any) -> tuple[dict[str, int], str]:
+    """Return which outputs of the model are drawn, by the names of their lines, and what they are."""
     table, what = search.predictions_, "probability" if hasattr(search, "predict_proba") else "score"
     if table.task != "classification":
-        return {"mean": means[0]}, "predicted risk" if table.task == "survival" else "predicted"
+        return {"mean": 0}, "predicted risk" if table.task == "survival" else "predicted"
     classes = search.classes_.tolist()
-    if len(classes) > 2:  # the most frequent ones
-        order = np.argsort(-np.bincount(table.y, minlength=len(classes)), kind="stable")[:MOST_CLASSES]
-        shown = [table.classes.tolist()[i] for i in sorted(order)]
-        return {class_name(label): means[classes.index(label)] for label in shown}, what
-    positive, line = positive_of(table), means[0]
-    if positive == classes[0]:
-        line = 1.0 - line if what == "probability" else -line
-    return {"mean": line}, f"{what} of {class_name(positive)}"
+    if len(classes) == 2:
+        positive = positive_of(table)
+        return {"mean": classes.index(positive)}, f"{what} of {class_name(positive)}"
+    most_frequent = np.argsort(-np.bincount(table.y, minlength=len(classes)), kind="stable")[:MOST_CLASSES]
+    shown = table.classes[np.sort(most_frequent)].tolist()
+    return {class_name(label): classes.index(label) for label in shown}, what
 
 
 def coefficients(search: Any) -> tuple[Table, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from itertools import pairwise
 
@@ -65,33 +65,29 @@ def ticks(ends: Sequence[float], wanted: int = 5, is_whole: bool = False) -> lis
     return [(i * step, format(i * step, form)) for i in places]
 
 
-@dataclass(frozen=True)
 class Frame:
-    """A picture, and in it the plotting area with two linear axes."""
+    """A picture, and in it the plotting area with two linear axes; beside it, room for names or numbers."""
 
-    x_range: Sequence[float]
-    y_range: Sequence[float]
-    left: float = 48
-    right: float = WIDTH - 12
-    top: float = 10
-    bottom: float = HEIGHT - 42
-    height: float = HEIGHT
-    lowered: float = 0.0  # by how much of a row bars stand lower, below their names
-
-    @classmethod
-    def of(cls, chart: Chart) -> Frame:
-        """Make room for the names or numbers beside the axes."""
-        ends = chart.x_range, chart.y_range
-        if chart.x_names:  # cells, as high as wide
+    def __init__(self, chart: Chart) -> None:
+        is_whole = len(chart.series) > 1  # rounds and configurations
+        self.x_range, self.x_ticks = chart.x_range, ticks(chart.x_range, 12 if is_whole else 5, is_whole)
+        self.y_range, self.y_ticks = chart.y_range, ticks(chart.y_range, is_whole=is_whole)
+        self.top, self.bottom, self.right = 10.0, HEIGHT - 42.0, WIDTH - 12.0
+        self.lowered = 0.0  # by how much of a row bars stand lower, below their names
+        if chart.x_names:  # cells, as high as wide; numbers stand for names that have no room
             side = min(76.0 * len(chart.x_names), WIDTH - 108.0)
-            return cls(*ends, left=100, right=100 + side, top=34, bottom=34 + side, height=46 + side)
-        if chart.y_names:
-            bottom = 10 + 36.0 * len(chart.y_names)
-            frame = cls(*ends, left=16, bottom=bottom, height=bottom + (42 if chart.x_label else 30), lowered=0.2)
+            self.left, self.right, self.bottom = 100.0, 100.0 + side, 10.0 + side
+            is_numbered = max(map(len, chart.x_names)) * 6.5 > side / len(chart.x_names)
+            rows = [f"{i}: {clean(n, 8)}" if is_numbered else clean(n, 11) for i, n in enumerate(chart.y_names, 1)]
+            self.x_ticks = [(i, str(i + 1) if is_numbered else name) for i, name in enumerate(chart.x_names)]
+            self.y_ticks = list(enumerate(rows))
+        elif chart.y_names:
+            self.left, self.bottom, self.lowered, self.y_ticks = 16.0, 10 + 36.0 * len(chart.y_names), 0.2, []
         else:
-            frame = cls(*ends, left=26 + 7.4 * max((len(words) for _, words in ticks(chart.y_range)), default=3))
-        last = max((frame.x(v) + 3.7 * len(words) for v, words in ticks(chart.x_range)), default=0.0)
-        return replace(frame, right=frame.right - max(0.0, last - WIDTH))
+            self.left = 26 + 7.4 * max((len(words) for _, words in self.y_ticks), default=3)
+        self.height = self.bottom + (42 if chart.x_label else 30)
+        last = max((self.x(v) + 3.7 * len(words) for v, words in self.x_ticks), default=0.0)
+        self.right -= max(0.0, last - WIDTH)
 
     def x(self, value: float) -> float:
         """Place on the horizontal axis."""
@@ -111,9 +107,20 @@ class Frame:
         return [*points[:1], *(p for (_, before), (x, y) in pairwise(points) for p in ((x, before), (x, y)))]
 
 
+def panels(chart: Chart) -> list[Chart]:
+    """Return the chart, or one for each of its lines where their bands on top of each other would tell nothing."""
+    if not chart.apart:
+        return [chart]
+    return [
+        replace(chart, name=f"{chart.name}-{i}", title=f"{chart.title}: {line.label}", lines=(line,),
+                sentence=f"{line.text}. This class against the rest.")
+        for i, line in enumerate(chart.lines)
+    ]  # fmt: skip
+
+
 def draw(chart: Chart) -> str:
     """Draw a chart."""
-    frame, drawn = Frame.of(chart), []
+    frame, drawn = Frame(chart), []
     if chart.reference is not None:
         drawn.append(path(frame.at(chart.reference[::2], chart.reference[1::2]), "reference"))
     drawn += [_box(frame, box) for box in chart.boxes]
@@ -129,23 +136,15 @@ def draw(chart: Chart) -> str:
         elif whisker.value is not None:
             parts.append(element("circle", cx=frame.x(whisker.value), cy=y, r=5, class_="fill s1"))
         drawn.append(group(whisker.hint, *parts))
-    marks = []  # not cut off where they lie on an axis
-    for mark in chart.marks:
-        x, y = frame.x(mark.x), frame.y(mark.y)
-        fits = x + 11 + 6.6 * len(mark.text) < frame.right
-        place = (x + 11, y + 16) if fits else (frame.right, y + 20)
-        if all(at_y > y - 1 for line in chart.lines for _, at_y in frame.at(line.x, line.y)):  # no line is above a peak
-            place = place[0], y - 10
-        marks.append(group(mark.text, element("circle", cx=x, cy=y, r=6, class_="hollow s2")))
-        marks.append(text(mark.text, *place, "label mark-text", "start" if fits else "end"))
+    # Not cut off where they lie on an axis.
+    marks = [element("circle", cx=frame.x(mark.x), cy=frame.y(mark.y), r=6, class_="hollow s2") for mark in chart.marks]
     # Half the width of a line that runs along the edge is within the area that is not cut off.
     wide, high, clip = frame.right - frame.left + 6, frame.bottom - frame.top + 6, escape(f"clip-{chart.name}")
     area = element("rect", x=frame.left - 3, y=frame.top - 3, width=wide, height=high)
     told = "; ".join([line.said for line in chart.lines] + [mark.text for mark in chart.marks])
-    axes = _names_of_cells(frame, chart) if chart.x_names else _axes(frame, chart)
     inside = (
         f"<title>{escape(f'{chart.title}. {told}'.strip())}</title>"
-        f'<clipPath id="{clip}">{area}</clipPath>{"".join(axes)}'
+        f'<clipPath id="{clip}">{area}</clipPath>{"".join(_axes(frame, chart))}'
         f'<g clip-path="url(#{clip})">{"".join(drawn)}</g>{"".join(marks)}'
     )
     return element("svg", inside, viewBox=f"0 0 {WIDTH} {frame.height:.1f}", role="img", class_="chart")
@@ -161,13 +160,10 @@ def _box(frame: Frame, box: Box) -> str:
         return group(box.hint, bar)
     cell = element("rect", x=left + 1, y=top + 1, width=wide - 2, height=high - 2, rx=3, class_="cell s1",
                    fill_opacity=f"{DARKEST * box.tint:.2f}")  # fmt: skip
-    first, *others = box.words
+    share, counted = box.words
     if wide <= 50:  # the small print needs room
-        words = [text(first.removesuffix("\u202f%"), x, y, "")] if wide > 20 else []
-    else:
-        y -= 7 * len(others)
-        words = [text(first, x, y, "big"), *(text(more, x, y + 15 * i, "small") for i, more in enumerate(others, 1))]
-    return group(box.hint, cell, *words)
+        return group(box.hint, cell, text(share.removesuffix("\u202f%"), x, y, ""))
+    return group(box.hint, cell, text(share, x, y - 7, "big"), text(counted, x, y + 8, "small"))
 
 
 def _line(frame: Frame, line: Line, series: str) -> list[str]:
@@ -185,44 +181,33 @@ def _line(frame: Frame, line: Line, series: str) -> list[str]:
 def _axes(frame: Frame, chart: Chart) -> list[str]:
     """Draw a quiet grid, round numbers or names, and what the axes mean."""
     left, right, bottom, parts = frame.left, frame.right, frame.bottom, []
-    middle = (frame.top + bottom) / 2
-    is_whole = len(chart.series) > 1  # rounds and configurations
-    for v, words in ticks(frame.x_range, 12 if is_whole else 5, is_whole):
-        x, (top, kind) = frame.x(v), (frame.top, "grid") if chart.y_names else (bottom + 4, "axis")
+    middle, is_crossed = (frame.top + bottom) / 2, bool(chart.y_names) and not chart.x_names
+    for v, words in frame.x_ticks:
+        x, (top, kind) = frame.x(v), (frame.top, "grid") if is_crossed else (bottom + 4, "axis")
         parts += [path([(x, top), (x, bottom)], kind), text(words, x, bottom + 17)]
-    for i, name in enumerate(chart.y_names):
-        label = text(clean(name, 50), left + 4, frame.y(i - 0.27) - 5, "label row-name", "start")
-        parts.append(group(name, label))
-    if not chart.y_names:
-        for v, words in ticks(frame.y_range, is_whole=is_whole):
-            y = frame.y(v)
-            parts += [path([(left, y), (right, y)], "grid"), text(words, left - 6, y + 4, anchor="end")]
+    for v, words in frame.y_ticks:
+        y = frame.y(v)
+        parts += [path([(left, y), (right, y)], "grid"), text(words, left - 6, y + 4, anchor="end")]
+    if is_crossed:
+        for i, name in enumerate(chart.y_names):
+            parts.append(group(name, text(clean(name, 50), left + 4, frame.y(i - 0.27) - 5, "label row-name", "start")))
+        if frame.x_range[0] <= 0 <= frame.x_range[1]:
+            parts.insert(0, path([(frame.x(0), frame.top), (frame.x(0), bottom)], "axis"))
+    else:
         parts.append(path([(left, bottom), (right, bottom)], "axis"))
         parts.append(text(chart.y_label, 12, middle, "name", transform=f"rotate(-90 12 {middle:.1f})"))
-    elif frame.x_range[0] <= 0 <= frame.x_range[1]:
-        parts.insert(0, path([(frame.x(0), frame.top), (frame.x(0), bottom)], "axis"))
     name = text(chart.x_label, (left + right) / 2, frame.height - 7, "name")
     return [*parts, name] if chart.x_label else parts
 
 
-def _names_of_cells(frame: Frame, chart: Chart) -> list[str]:
-    """Write names above the columns and beside the rows of cells; numbers stand for names that have no room."""
-    middle = (frame.top + frame.bottom) / 2
-    parts = [text(chart.x_label, (frame.left + frame.right) / 2, 12, "name")]
-    parts.append(text(chart.y_label, 14, middle, "name", transform=f"rotate(-90 14 {middle:.1f})"))
-    is_numbered = any(len(name) > int((frame.x(1) - frame.x(0)) / 6.5) for name in chart.x_names)
-    for i, name in enumerate(chart.x_names):
-        head, row = (str(i + 1), f"{i + 1}: {clean(name, 8)}") if is_numbered else (name, clean(name, 11))
-        parts.append(group(name, text(head, frame.x(i), 28)))
-        parts.append(group(name, text(row, frame.left - 8, frame.y(i) + 4, anchor="end")))
-    return parts
-
-
 def key(chart: Chart) -> list[tuple[str, str]]:
-    """Say which line and which kind of box is which: markup of a swatch and its words; empty where there is one."""
+    """Say which line, mark and kind of box is which: markup of a swatch and its words; empty where there is one."""
     found = [(f'<i class="box b{i + 1}"></i>', name) for i, name in enumerate(chart.series) if name]
+    drawn = []
     if not chart.apart and (len(chart.lines) > 1 or any(line.text for line in chart.lines)):
         for i, line in enumerate(chart.lines):
-            stroke = path([(1, 6), (27, 6)], f"stroke {(OVER_BARS if chart.boxes else SERIES)[i % 3]}")
-            found.append((f'<svg viewBox="0 0 28 12" class="swatch" aria-hidden="true">{stroke}</svg>', line.said))
-    return found
+            stroke = f"stroke {(OVER_BARS if chart.boxes else SERIES)[i % 3]}"
+            drawn.append((path([(1, 6), (27, 6)], stroke), line.said))
+    drawn += [(element("circle", cx=14, cy=6, r=4.5, class_="hollow s2"), mark.text) for mark in chart.marks]
+    swatch = '<svg viewBox="0 0 28 12" class="swatch" aria-hidden="true">{}</svg>'.format
+    return [*found, *((swatch(shape), words) for shape, words in drawn)]

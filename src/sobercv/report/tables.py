@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from dataclasses import replace
 
 from .checklist import checklist
 from .records import Summary, Table
@@ -46,7 +46,7 @@ def configurations_table(summary: Summary) -> Table:
     """Write every configuration with its scores, the best first."""
     digits = summary.scores[0].digits
     rows: list[tuple[str, ...]] = [
-        ("Rank", "Configuration", "Status", "Won", "Pooled", "Fold mean", "Fold SD", "Training")
+        ("Rank", "Configuration", "Status", "Won", "Pooled", "Fold mean", "Fold SD", "Training", "No.")
     ]
     for r in summary.configurations:
         status = "winner" if r.is_winner else r.status
@@ -54,37 +54,39 @@ def configurations_table(summary: Summary) -> Table:
             sure = "" if r.p is None else " (>99.9 % sure)" if r.p > 0.9994 else f" ({100 * r.p:.1f} % sure)"
             status = f"dropped after round {r.dropped_after}{sure}"
         known = (number(v, digits) for v in (r.pooled, r.mean, r.spread))
-        rows.append((str(r.rank), r.params, status, percent(r.wins), *known, seconds(r.seconds)))
-    return Table("configurations", "Configurations", tuple(rows), summary.table_note)
+        rows.append((str(r.rank), r.params, status, percent(r.wins), *known, seconds(r.seconds), str(r.index)))
+    # Of an estimate without its search, some columns hold nothing.
+    columns = (column for column in zip(*rows, strict=True) if set(column[1:]) != {NOTHING})
+    return Table("configurations", "Configurations", tuple(zip(*columns, strict=True)), summary.table_note)
 
 
 def to_markdown(summary: Summary) -> str:
     """Write the tables of a summary as Markdown."""
     blocks = []
-    for table, title, sentence, rows in _cleaned(summary):
-        head, *body = (f"| {' | '.join(map(md, row))} |" for row in rows)
-        lines = [f"## {md(title)}", "", head, "|" + " --- |" * len(table.rows[0]), *body]
-        blocks.append("\n".join([*lines, *(["", md(sentence)] if sentence else [])]))
+    for table in map(_cleaned, tables_of(summary)):
+        head, *body = (f"| {' | '.join(map(md, row))} |" for row in table.rows)
+        lines = [f"## {md(table.title)}", "", head, "|" + " --- |" * len(table.rows[0]), *body]
+        blocks.append("\n".join([*lines, *(["", md(table.sentence)] if table.sentence else [])]))
     return "\n\n".join(blocks) + "\n"
 
 
 def to_csv(summary: Summary) -> str:
     """Write the tables of a summary as CSV, one below the other; the first column names the table."""
     out = io.StringIO()
-    for table, _, _, rows in _cleaned(summary):
-        made = ((table.name, *map(spreadsheet_cell, row)) for row in _for_programs(rows))
+    for table in map(_cleaned, tables_of(summary)):
+        made = ((table.name, *map(spreadsheet_cell, row)) for row in _for_programs(table.rows))
         csv.writer(out, lineterminator="\n").writerows(made)
     return out.getvalue()
 
 
-def _cleaned(summary: Summary) -> Iterator[tuple[Table, str, str, list[tuple[str, ...]]]]:
-    """Yield every table with its title, sentence and rows in printable text."""
-    for table in tables_of(summary):
-        title, sentence = (clean(words, len(words) + 1) for words in (table.title, table.sentence))
-        yield table, title, sentence, [tuple(clean(cell, len(cell) + 1) for cell in row) for row in table.rows]
+def _cleaned(table: Table) -> Table:
+    """Return the table with printable text only."""
+    title, sentence = (clean(words, len(words) + 1) for words in (table.title, table.sentence))
+    rows = tuple(tuple(clean(cell, len(cell) + 1) for cell in row) for row in table.rows)
+    return replace(table, title=title, sentence=sentence, rows=rows)
 
 
-def _for_programs(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def _for_programs(rows: tuple[tuple[str, ...], ...]) -> list[tuple[str, ...]]:
     """Write numbers without thousands commas, missing ones as empty cells, and an interval as two columns."""
     columns = [tuple(row[0] for row in rows)]
     for name, *cells in list(zip(*rows, strict=True))[1:]:
