@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 
 from ..errors import SoberError
@@ -13,8 +12,11 @@ from ..rivals.compare import PROTOCOLS
 from ..rivals.compare import compare as compared
 from ..runs.prepare import judging, noted, prepare
 from ..tables import Settings
-from .screen import Screen
+from .screen import Columns, Screen
 
+#: Where the screen is narrow, what a protocol is called in full is wrapped.
+LEFT, RIGHT = {"no_wrap": True}, {"no_wrap": True, "justify": "right"}
+COLUMNS: Columns = (LEFT, RIGHT, LEFT, RIGHT, RIGHT, {})
 DEFAULT = "naive,tt,ncv,bbc,bced"
 
 
@@ -41,16 +43,14 @@ def compare(given: dict[str, Any]) -> None:
         screen.result({**found.to_dict(), "warnings": [note.to_dict() for note in notes]})
         return
     screen.notes(notes)
-    screen.out.print(Text(metric_label(found.metric, found.positive), "bold"))
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for head in ("protocol", "score", f"{100 * found.confidence_level:g} % interval", "models", "seconds"):
-        table.add_column(head, justify="right" if head in ("score", "models", "seconds") else "left", no_wrap=True)
-    table.add_column("", ratio=1)  # where the screen is narrow, what a protocol is called in full is wrapped
+    level = f"{100 * found.confidence_level:g} % interval"
+    rows = [[Text(head, "dim") for head in ("protocol", "score", level, "models", "seconds", "")]]
     for row in found.rows:
         digits = digits_for([row.score, *(row.interval or ())])
         interval = "" if row.interval is None else between(row.interval, digits)
         cells = (row.protocol, number(row.score, digits), interval, f"{row.models:,}", f"{row.seconds:.1f}")
         style = "bold green" if row.protocol in ("bbc", "bced") else ""
         shown = [Text(cell, style if i < 3 else "") for i, cell in enumerate(cells)]
-        table.add_row(*shown, Text(PROTOCOLS[row.protocol], "dim"))
-    screen.out.print(table)
+        rows.append([*shown, Text(PROTOCOLS[row.protocol], "dim")])
+    screen.facts(rows, metric_label(found.metric, found.positive), COLUMNS)
+    screen.sign([found.metric])
