@@ -38,7 +38,7 @@ def test_what_people_see(sober, tmp_path):
         "",
         "next  sober fit data.csv --target y --preset quick --configurations 3 --cv 3 -o run",
     ]
-    assert [line.split()[:2] for line in ended.err.splitlines()] == [
+    assert [line.split()[:2] for line in ended.err.splitlines() if line[0] != " "] == [
         ["W804", "warning"],
         ["W809", "warning"],
         ["S802", "suggestion"],
