@@ -20,7 +20,7 @@ def test_what_people_see(sober, tmp_path):
         "The table",
         "  file    data.csv (csv)",
         "  size    60 rows, 4 columns to learn from (3 numbers, 1 text)",
-        "  target  y: two classes (ill: 28, well: 32)",
+        "  target  y: 2 classes (ill: 28, well: 32)",
         "",
         "The columns",
         "  good     number        -2.32503 to 1.96026",

@@ -78,15 +78,14 @@ OPTIONS = {
 
 def _check_output(output: Path, run: Path, overwrite: bool, data: str | None) -> None:
     """Refuse a place that holds anything else than what may be written over: no file of the run, nor its table."""
+    if not os.path.lexists(output):
+        return
     name = repr(str(output))
     if output.is_dir():
         raise SoberError("E809", f"{name} is a folder. Name a file, such as {str(output / 'table.csv')!r}.")
-    if not os.path.lexists(output):
-        return
-    if data is not None and os.path.exists(data) and output.exists() and os.path.samefile(output, data):
-        raise SoberError("E809", f"{name} is the input table. Name another file with -o.")
-    if output.resolve().is_relative_to(run.resolve()):
-        raise SoberError("E809", f"{name} belongs to the run. Name a file outside of {str(run)!r} with -o.")
+    for place, what in ((data, "is the input table"), (run, "belongs to the run")):
+        if place is not None and output.resolve().is_relative_to(Path(place).resolve()):
+            raise SoberError("E809", f"{name} {what}. Name another file with -o.")
     if not overwrite:
         raise SoberError("E809", f"{name} already exists. Name another file with -o, or add --overwrite.")
 

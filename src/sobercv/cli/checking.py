@@ -15,17 +15,9 @@ from ..tables.facts import ColumnFacts
 from .exit_code import BAD, DONE
 from .screen import Columns, Screen
 
-WORDS = {
-    "binary": "two classes",
-    "multiclass": "several classes",
-    "regression": "numbers",
-    "survival": "survival times",
-}
 #: Where the screen is narrow, names and kinds stay and the rest takes a second line.
-SHORT, LONG = (
-    {"no_wrap": True, "overflow": "ellipsis", "max_width": 24},
-    {"overflow": "fold", "min_width": 12, "max_width": 60},
-)
+SHORT: dict[str, Any] = {"no_wrap": True, "overflow": "ellipsis", "max_width": 24}
+LONG: dict[str, Any] = {"overflow": "fold", "min_width": 12, "max_width": 60}
 COLUMNS: Columns = (SHORT, SHORT, LONG, {**LONG, "style": "dim"})
 #: More columns than this are summed up by kind.
 MOST_ROWS = 25
@@ -62,12 +54,12 @@ def _show(screen: Screen, prepared: Prepared, guess: float) -> None:
         size += f" with a target, {facts['rows_without_target']} without"
     kinds = (f"{n} {kind.removesuffix('s') if n == 1 else kind}" for kind, n in facts["kinds"].items())
     if "events" in facts:
-        values = f", {count(facts['events'], 'event')} observed"
+        target = f"survival times, {count(facts['events'], 'event')} observed"
     elif "range" in facts:
-        values = f" from {facts['range'][0]:g} to {facts['range'][1]:g}"
+        target = f"numbers from {facts['range'][0]:g} to {facts['range'][1]:g}"
     else:
         shown = [f"{label[:30]}: {n:,}" for label, n in facts["classes"].items()]
-        values = f" ({', '.join(shown[:6])}{', ...' if len(shown) > 6 else ''})"
+        target = f"{len(shown)} classes ({', '.join(shown[:6])}{', ...' if len(shown) > 6 else ''})"
     low, high = facts["weights"] or (0, 0)
     cells = f"{facts['missing_cells']:,} of {facts['rows'] * facts['columns']:,} cells are missing"
     rows = {
@@ -76,7 +68,7 @@ def _show(screen: Screen, prepared: Prepared, guess: float) -> None:
         "gaps": cells if facts["missing_cells"] else "",
         "groups": f"{facts['groups']:,}; rows of one group stay together" if facts["groups"] else "",
         "weights": f"{low:g} to {high:g}; in fits and scores" if high else "",
-        "target": f"{' and '.join(facts['target'])}: {WORDS[facts['task']]}{values}",
+        "target": f"{' and '.join(facts['target'])}: {target}",
     }
     screen.facts([row for row in rows.items() if row[1]], "The table")
     screen.out.print()

@@ -45,7 +45,8 @@ def clinic() -> pd.DataFrame:
         weight, crp = draw.gauss(75, 12), draw.lognormvariate(1, 1)
         risk = (weight - 75) / 12 + (crp > 3) + draw.gauss(0, 1)
         rows.append({
-            "Patient": f"P{i // 2:04d}", "Alter": str(draw.randint(20, 90)), "Gewicht": f"{weight:.1f}".translate(german),
+            "Patient": f"P{i // 2:04d}", "Alter": str(draw.randint(20, 90)),
+            "Gewicht": f"{weight:.1f}".translate(german),
             "Leukozyten": f"{draw.gauss(7000, 1500):,.1f}".translate(german),
             "Station": draw.choice(["007", "07", "7", "012"]),
             "Aufnahme": f"{draw.randint(1, 28):02d}.{draw.randint(1, 12):02d}.2023",
