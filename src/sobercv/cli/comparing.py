@@ -12,7 +12,7 @@ from ..rivals.compare import PROTOCOLS
 from ..rivals.compare import compare as compared
 from ..runs.prepare import judging, noted, prepare
 from ..tables import Settings
-from .screen import Columns, Screen
+from .screen import SIGN, Columns, Screen
 
 #: Where the screen is narrow, what a protocol is called in full is wrapped.
 LEFT, RIGHT = {"no_wrap": True}, {"no_wrap": True, "justify": "right"}
@@ -50,4 +50,5 @@ def compare(given: dict[str, Any]) -> None:
         shown = [Text(cell, style if i < 3 else "") for i, cell in enumerate(cells)]
         rows.append([*shown, Text(PROTOCOLS[row.protocol], "dim")])
     screen.facts(rows, metric_label(found.metric, found.positive), COLUMNS)
-    screen.sign([found.metric])
+    if found.metric.startswith("neg_"):
+        screen.say(SIGN, "dim")

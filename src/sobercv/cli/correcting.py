@@ -18,7 +18,7 @@ from ..runs.judged_again import judge_again
 from ..runs.prepare import judging, noted
 from ..tables import Settings, read
 from ..tables.roles import find
-from .screen import Screen, honest
+from .screen import Screen
 
 #: Estimates by metric, notes, what else the JSON says, and what else is printed beside the first score.
 Answer = tuple[Mapping[str, Estimate], list[Note], dict[str, Any], list[tuple[str, str]]]
@@ -37,22 +37,22 @@ def correct(given: dict[str, Any]) -> None:
         screen.result({**about, "score": first, "others": others, "warnings": [note.to_dict() for note in notes]})
         return
     screen.notes(notes)
-    for score in scores:
-        screen.facts([*honest(score), *(rows if score is scores[0] and not screen.quiet else [])])
-    screen.sign(estimates)
+    screen.scores(scores, [] if screen.quiet else rows)
 
 
 def _of_tool(given: dict[str, Any], settings: Settings) -> Answer:
     """Judge what another tool left: a table of predictions or of fold scores, or a folder of mljar."""
-    path, notes, asked = given["predictions"], tuple[Note, ...](), given["asked"]
-    if Path(path).is_dir():
-        found: Any = read_mljar(path)
+    notes: tuple[Note, ...] = ()
+    asked = given["asked"]
+    if Path(given["predictions"]).is_dir():
+        found: Any = read_mljar(given["predictions"])
     else:
-        table = read(path, settings)
+        table = read(given["predictions"], settings)
         frame, notes = table.frame, table.notes
-        texts = frame.select_dtypes(exclude="number")
-        for name in settings.ignore:  # in a long table, the name of a configuration as well
-            if name not in frame.columns and not (texts.astype(str) == name).any(axis=None):
+        for name in [name for name in settings.ignore if name not in frame.columns]:
+            # In a long table the name of a configuration can be ignored, too.
+            texts = frame.select_dtypes(exclude="number")
+            if not any((frame[column].astype(str) == name).any() for column in texts):
                 find(frame, name)
         found = recognise(frame, settings, settings.metric[0] if settings.metric else None, given["repeats"])
     by_fold = isinstance(found, FoldScores)

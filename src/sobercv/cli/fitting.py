@@ -23,7 +23,7 @@ from ..tables import Settings
 from ..training import Event, SearchEnded
 from . import BEGAN
 from .exit_code import BAD, DONE, signal_of, tell
-from .screen import Screen, honest
+from .screen import Screen
 
 STATUS = ("still in the race", "finished", "dropped", "failed", "not reached")
 STOPPED = {"interrupted": "Interrupted", "terminated": "Terminated", "max_seconds": "Time limit reached"}
@@ -133,7 +133,7 @@ def show(screen: Screen, results: RunRecord, folder: RunFolder) -> None:
     screen.notes(results.warnings)
     if results.stopped in STOPPED:
         screen.say(f"{STOPPED[results.stopped]}; the result uses the fits completed so far.", "yellow")
-    rows = honest(results.score)
+    rows = []
     if not screen.quiet:
         screen.out.print()
         status = Counter(row.status for row in results.summary.configurations)
@@ -142,14 +142,10 @@ def show(screen: Screen, results: RunRecord, folder: RunFolder) -> None:
         if not results.is_complete:
             race += f"; judged on {results.n_judged:,} of {count(results.data['rows'], 'row')}"
         race += f"; {count(results.n_fits, 'model')} trained{results.models_included}"
-        rows += [("winner", results.winner), ("race", race)]
-        for other in results.others:
-            held = f" ({other.ends})" if other.ends else ""
-            rows.append(("also", f"{other.label}: {other.honest}{held}, plain CV {other.claim}"))
+        rows = [("winner", results.winner), ("race", race)]
     if (folder / "report.html").exists():
         rows.append(("report", str(folder / "report.html")))
-    screen.facts(rows)
-    screen.sign(score.metric for score in (results.score, *results.others))
+    screen.scores(results.summary.scores, rows)
     for note in results.findings:
         if note.code == "W806":  # it was said before the training, far above
             screen.say(f"Before you use the score: {note.text.partition('. ')[0].rstrip('.')}. [{note.code}]", "yellow")

@@ -21,6 +21,7 @@ Rows = Iterable[Sequence[str | Text]]
 Columns = Sequence[Mapping[str, Any]]  # as rich describes them
 LABELLED: Columns = ({"no_wrap": True, "style": "dim"}, {"overflow": "fold"})
 NOTED: Columns = ({"no_wrap": True, "min_width": 14}, {"overflow": "fold"})
+SIGN = "The sign of negative metrics is scikit-learn's: more is better, 0 is perfect."
 STYLES = {"error": "bold red", "warning": "yellow", "suggestion": "cyan"}
 
 
@@ -58,6 +59,21 @@ class Screen:
             console.print(Text(title, "bold"))
         console.print(Padding(grid, (0, 0, 0, 2 if title else 0), expand=False))
 
+    def scores(self, scores: Iterable[Score], rows: Rows) -> None:
+        """Print the honest score beside what plain cross-validation claims, the other metrics, and what `rows` say."""
+        first, *others = scores
+        value = Text(first.honest, "bold green")
+        if first.interval is not None:
+            value.append(f"   {100 * first.level:g} % interval {first.ends}", "not bold")
+        claim = Text(f"{first.claim}   what plain cross-validation claims ({first.off_by})", "dim")
+        told: list[Sequence[str | Text]] = [("metric", first.label), ("honest score", value), ("plain CV", claim)]
+        for other in others:
+            ends = f" ({other.ends})" if other.ends else ""
+            told.append(("also", f"{other.label}: {other.honest}{ends}, plain CV {other.claim}"))
+        self.facts([*told, *rows])
+        if any(score.metric.startswith("neg_") for score in (first, *others)):
+            self.say(SIGN, "dim")
+
     def notes(self, found: Iterable[Note], always: bool = False) -> None:
         """Print what checks and searches have seen, beside the result; `always`: although only the result is wanted."""
         rows = [(Text(f"{note.code} {note.severity}", STYLES[note.severity]), note.text) for note in found]
@@ -68,11 +84,6 @@ class Screen:
         """Print a line beside the result."""
         if self.talks:
             self.err.print(Text(one_line(text), style))
-
-    def sign(self, metrics: Iterable[str]) -> None:
-        """Explain scores below 0, where one of the metrics has them."""
-        if any(metric.startswith("neg_") for metric in metrics):
-            self.say("The sign of negative metrics is scikit-learn's: more is better, 0 is perfect.", "dim")
 
     def phase(self, text: str) -> None:
         """Say what goes on now: a line that moves in a terminal, and one that stays elsewhere."""
@@ -85,12 +96,3 @@ class Screen:
     def waiting(self, text: str) -> AbstractContextManager[Any]:
         """Say what goes on inside where there is a terminal, and nothing elsewhere."""
         return self.err.status(text) if self.talks else nullcontext()
-
-
-def honest(score: Score) -> list[tuple[str, str | Text]]:
-    """Write the honest number beside the one that plain cross-validation claims."""
-    value = Text(score.honest, "bold green")
-    if score.interval is not None:
-        value.append(f"   {100 * score.level:g} % interval {score.ends}", "not bold")
-    claim = Text(f"{score.claim}   what plain cross-validation claims ({score.off_by})", "dim")
-    return [("metric", score.label), ("honest score", value), ("plain CV", claim)]
