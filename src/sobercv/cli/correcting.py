@@ -43,7 +43,6 @@ def correct(given: dict[str, Any]) -> None:
 def _of_tool(given: dict[str, Any], settings: Settings) -> Answer:
     """Judge what another tool left: a table of predictions or of fold scores, or a folder of mljar."""
     notes: tuple[Note, ...] = ()
-    asked = given["asked"]
     if Path(given["predictions"]).is_dir():
         found: Any = read_mljar(given["predictions"])
     else:
@@ -56,13 +55,10 @@ def _of_tool(given: dict[str, Any], settings: Settings) -> Answer:
                 find(frame, name)
         found = recognise(frame, settings, settings.metric[0] if settings.metric else None, given["repeats"])
     by_fold = isinstance(found, FoldScores)
-    if not by_fold and "repeats" in asked:
-        text = "--repeats is for tables of fold scores; predictions tell their repeats by a column. Leave it out."
-        raise SoberError("E808", text)
-    if by_fold and (others := [name for name in OF_ROWS if name in asked]):
-        option = f"--{others[0].replace('_', '-')}"
-        text = f"The table holds fold scores, which {option} does not change. Leave it out, or save predictions."
-        raise SoberError("E808", text)
+    others = [name.replace("_", "-") for name in (OF_ROWS if by_fold else ("repeats",)) if name in given["asked"]]
+    if others:
+        held = "fold scores" if by_fold else "predictions, whose repeats are a column"
+        raise SoberError("E808", f"The table holds {held}, so --{others[0]} would change nothing. Leave it out.")
     if by_fold and len(settings.metric) > 1:
         raise SoberError("E114", "Fold scores are corrected by the metric that selected. Name one --metric.")
     with noted() as warned:

@@ -82,7 +82,8 @@ def report(given: dict[str, Any]) -> None:
 
 def _run(screen: Screen, given: dict[str, Any], prepared: Prepared, before: RunRecord | None = None) -> int:
     """Train and judge; `before` is the result that the folder holds."""
-    planned, folder, listeners = prepared.plan, given["folder"], list[Any]()
+    planned, folder = prepared.plan, given["folder"]
+    listeners: list[Any] = []
     go_on = f"Continue with: sober resume {folder.path}"
     screen.notes(f for f in prepared.findings if f.severity != "suggestion")
     asked = prepared.settings.repeats, versions(), "finished"
