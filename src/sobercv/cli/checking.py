@@ -73,8 +73,8 @@ def _show(screen: Screen, prepared: Prepared, guess: float) -> None:
     screen.facts([row for row in rows.items() if row[1]], "The table")
     screen.out.print()
     show_columns(screen, facts["columns_read"], facts["columns"])
-    screen.out.print()
     if planned is not None:
+        screen.out.print()
         folds = f"{planned.cv} folds{', one per group' * (planned.cv == prepared.data.n_groups)}"
         folds += f", repeated {settings.repeats} times" if settings.repeats > 1 else ""
         size = f"{count(planned.preset.n_configurations, 'configuration')}, {folds}, and the final model"
@@ -88,6 +88,7 @@ def _show(screen: Screen, prepared: Prepared, guess: float) -> None:
         if len(keys) == 1 and settings.id is None and keys[0] in prepared.data.X:
             settings = replace(settings, id=keys[0])
         screen.facts(rows.items(), "The plan")
+    if prepared.findings:
         screen.out.print()
     screen.notes(prepared.findings)
     if planned is not None:

@@ -24,6 +24,8 @@ def compare(given: dict[str, Any]) -> None:
     """Run the protocols on one table and print what each claims."""
     screen, settings = Screen(given), Settings(**given["asked"])
     wanted = [p.strip().lower() for p in (given["protocols"] or DEFAULT).split(",") if p.strip()]
+    if not wanted or not {*wanted} <= PROTOCOLS.keys():
+        raise SoberError("E122", f"--protocols takes any of {', '.join(PROTOCOLS)}; got {given['protocols']!r}.")
     if len(settings.metric) > 1:
         raise SoberError("E114", f"Protocols are compared by one metric; got {', '.join(settings.metric)}. Name one.")
     prepared = prepare(settings)
