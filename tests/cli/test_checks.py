@@ -1,12 +1,14 @@
 """sober check: what people see, and that it leaves nothing behind."""
 
 import json
+from dataclasses import fields
 
 import pytest
 
 from sobercv.cli.checking import show_columns
 from sobercv.cli.screen import Screen
 from sobercv.errors import CODES
+from sobercv.tables import Settings
 
 from .conftest import SMALL, table
 
@@ -20,7 +22,7 @@ def test_what_people_see(sober, tmp_path):
         "The table",
         "  file    data.csv (csv)",
         "  size    60 rows, 4 columns to learn from (3 numbers, 1 text)",
-        "  target  y: two classes (ill: 28, well: 32)",
+        "  target  y: 2 classes (ill: 28, well: 32)",
         "",
         "The columns",
         "  good     number        -2.32503 to 1.96026",
@@ -38,7 +40,7 @@ def test_what_people_see(sober, tmp_path):
         "",
         "next  sober fit data.csv --target y --preset quick --configurations 3 --cv 3 -o run",
     ]
-    assert [line.split()[:2] for line in ended.err.splitlines()] == [
+    assert [line.split()[:2] for line in ended.err.splitlines() if line[0] != " "] == [
         ["W804", "warning"],
         ["W809", "warning"],
         ["S802", "suggestion"],
@@ -110,6 +112,20 @@ def test_switches_take_no_value_in_the_help(sober, command):
     said = sober(*command, "--help").out
     assert "--help" in said
     assert "<bool>" not in said
+
+
+@pytest.mark.parametrize(
+    ("command", "without"),
+    [
+        ("fit", ()),
+        ("check", ("tune_threshold", "max_time")),
+        ("compare", ("no_drop", "by", "tune_threshold", "repeats", "max_time")),
+    ],
+)
+def test_a_setting_is_an_option_of_every_command_that_can_follow_it(sober, command, without):
+    said = sober(command, "--help").out
+    names = {each.name for each in fields(Settings) if each.metadata}
+    assert {name for name in names if f"--{name.replace('_', '-')} " not in said} == {*without}
 
 
 def test_the_help_of_correct_says_what_it_takes(sober):

@@ -127,7 +127,7 @@ def test_what_people_see(sober, tmp_path):
         f"winner        {SETS[EXPECTED.winner]}",
         "tuning        Tuning gained 0.023 (95 % interval -0.224 to 0.241): not clearly better than the first",
         "              configuration.",
-        "read as       tidymodels: 80 rows, 6 configurations",
+        "read as       tidymodels: 80 samples, 6 configurations",
         "              plain CV pools the folds; most tools print the mean over folds, which can differ",
     ]
 

@@ -76,7 +76,7 @@ def test_it_says_why_plain_cv_differs_from_the_number_of_the_tool(sober):
 def test_options_that_need_rows_are_refused_for_fold_scores(sober, option):
     ended = sober("correct", str(FILES / "caret-resample.csv"), *option.split())
     assert (ended.code, ended.out) == (2, "")
-    assert f"which {option.split()[0]} does not change" in ended.err
+    assert f"fold scores, so {option.split()[0]} would change nothing" in ended.err
     assert "E808" in ended.err
 
 
@@ -92,7 +92,7 @@ def test_repeats_that_no_column_tells_are_given(sober, tmp_path):
     assert said["score"]["interval"] == pytest.approx(expected.interval)
     assert said["n_folds"] == 5
     ended = sober("correct", str(FILES / "caret-classes.csv"), "--repeats", "2")
-    assert "predictions tell their repeats" in ended.err
+    assert "predictions, whose repeats are a column, so --repeats" in ended.err
 
 
 WIDE = pd.DataFrame({name: [0.1 * (i * k % 7) + 0.05 for i in range(6)] for k, name in enumerate("abc", 1)})

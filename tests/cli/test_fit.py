@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from sobercv.report.checklist import checklist
+from sobercv.report.words import number
 from sobercv.runs.folder import RunFolder
 from sobercv.runs.record import RunRecord
 
@@ -118,6 +119,34 @@ def test_quiet_prints_the_result_only(sober, data):
     ended = sober("fit", "data.csv", "--target", "y", *SMALL, "-o", "run", "--quiet")
     assert ended.err == ""
     assert [line.split()[0] for line in ended.out.splitlines()] == ["metric", "honest", "plain", "report"]
+
+
+def test_the_sign_of_a_negative_score_is_explained_once(sober, data):
+    names = ("-m", "neg_log_loss,neg_brier_score")
+    sign = "more is better, 0 is perfect"
+    ended = sober("fit", "data.csv", "--target", "y", *SMALL, *names, "--fast", "-o", "run")
+    assert (ended.err.count(sign), ended.out.count(sign)) == (1, 0)
+    assert sober("report", "run").err.count(sign) == 1
+    assert sober("correct", "run").err.count(sign) == 1
+    compared = ("compare", "data.csv", "--target", "y", *SMALL, "--protocols", "naive", "-m")
+    assert sober(*compared, "neg_log_loss").err.count(sign) == 1
+    assert sign not in sober(*compared, "roc_auc").err
+    for only in ("--quiet", "--json"):
+        assert sober("report", "run", only).err == ""
+    assert sign not in sober("correct", "run", "-m", "roc_auc", "--json").err
+
+
+def test_the_screen_and_the_methods_round_like_the_report(sober, data, tmp_path):
+    ended = sober("fit", "data.csv", "--target", "y", *SMALL, "-m", "neg_log_loss,roc_auc", "--fast", "-o", "run")
+    scores = RunRecord.read(RunFolder(Path("run"))).summary.scores
+    methods, page = ((tmp_path / "run" / name).read_text() for name in ("METHODS.md", "report.html"))
+    for score in scores:
+        for text in (score.honest, score.ends, score.claim):
+            assert text in ended.out
+            assert text in page
+        natural = number(abs(score.value), score.digits), number(abs(score.naive), score.digits)
+        assert f"of **{natural[0]}** (95 % CI " in methods
+        assert f"without the correction it would be {natural[1]}" in methods
 
 
 def test_jobs_change_no_result(sober, data):

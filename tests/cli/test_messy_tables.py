@@ -10,8 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sobercv
-from sobercv.cli.examples import clinic as clinic_bytes
-from sobercv.cli.examples import clinic_rows
+from sobercv.cli.examples import clinic as clinic_table
 from sobercv.presets.preset import make_cleaner
 from sobercv.tables.column import Column, read_text
 
@@ -25,8 +24,8 @@ KINDS = {
 
 
 @pytest.fixture
-def clinic(tmp_path):
-    (tmp_path / "clinic.csv").write_bytes(clinic_bytes())
+def clinic(sober, tmp_path):
+    assert sober("example", "clinic").code == 0
     return tmp_path / "clinic.csv"
 
 
@@ -59,7 +58,7 @@ def test_a_german_export_goes_from_check_to_report(sober, clinic):
 
 def test_the_same_numbers_as_from_a_plain_file(sober, clinic):
     assert sober("fit", "clinic.csv", *ROLES, *SMALL, "--fast", "-o", "german", "-q").code == 0
-    frame = pd.DataFrame(list(clinic_rows())[1:], columns=list(KINDS))
+    frame = clinic_table()
     for name in ("Gewicht", "Leukozyten", "CRP"):
         plain = frame[name].str.replace(".", "").str.replace(",", ".").replace("?", None)
         frame[name] = pd.to_numeric(plain)
@@ -72,10 +71,9 @@ def test_the_same_numbers_as_from_a_plain_file(sober, clinic):
 
 
 def test_excel_with_two_sheets(sober, clinic, tmp_path):
-    rows = list(clinic_rows())
     with pd.ExcelWriter(tmp_path / "clinic.xlsx") as book:
         pd.DataFrame([["see the other sheet"]], columns=["note"]).to_excel(book, sheet_name="Info", index=False)
-        pd.DataFrame(rows[1:], columns=rows[0]).to_excel(book, sheet_name="Visiten", index=False)
+        clinic_table().to_excel(book, sheet_name="Visiten", index=False)
     stopped = sober("check", "clinic.xlsx", *ROLES, *SMALL)
     assert stopped.code == 2
     assert "--sheet NAME" in stopped.err
@@ -89,8 +87,8 @@ def test_excel_with_two_sheets(sober, clinic, tmp_path):
     assert sober("resume", "run", "-q", "--fast").code == 0
 
 
-def test_without_a_header_nobody_is_lost(sober, tmp_path):
-    lines = clinic_bytes().decode("utf-8-sig").splitlines()[1:]
+def test_without_a_header_nobody_is_lost(sober, clinic, tmp_path):
+    lines = clinic.read_text("utf-8-sig").splitlines()[1:]
     (tmp_path / "bare.csv").write_text("\n".join(lines))
     stopped = sober("check", "bare.csv", "--target", "Befund")
     assert stopped.code == 2
@@ -122,21 +120,20 @@ def test_three_event_codes(sober, clinic):
     page = (clinic.parent / "run" / "report.html").read_text()
     assert "W813" in page, "what check warned of stands in the report"
     results = json.loads((clinic.parent / "run" / "results.json").read_text())
-    assert results["data"]["events"] == sum(row[9] == "2" for row in list(clinic_rows())[1:])
+    assert results["data"]["events"] == (clinic_table()["Status"] == "2").sum()
     said = pd.read_csv(pd.io.common.StringIO(sober("predict", "run", "clinic.csv").out))[".pred"]
     np.testing.assert_allclose(refitted(clinic.parent, "clinic.csv"), said, rtol=1e-6)
 
 
 def test_a_table_with_every_mess_goes_from_check_to_report(sober, tmp_path):
     """Numbers of cases, a target of ja and nein, and all of the above in one workbook without names of columns."""
-    names, *clinic = clinic_rows()
-    rows = [(*cells, str(20230000100 + 7 * i), "ja" if cells[10] == "krank" else "nein")
-            for i, cells in enumerate(clinic)]  # fmt: skip
-    head = (*names, "Fallnummer", "Rezidiv")
-    (tmp_path / "all.csv").write_bytes("\r\n".join(";".join(r) for r in [head, *rows]).encode("utf-8-sig"))
+    frame = clinic_table()
+    frame["Fallnummer"] = [str(20230000100 + 7 * i) for i in range(len(frame))]
+    frame["Rezidiv"] = frame["Befund"].map({"krank": "ja", "gesund": "nein"})
+    frame.to_csv(tmp_path / "all.csv", sep=";", index=False, lineterminator="\r\n", encoding="utf-8-sig")
     with pd.ExcelWriter(tmp_path / "all.xlsx") as book:
         pd.DataFrame([["see the other sheet"]], columns=["note"]).to_excel(book, sheet_name="Info", index=False)
-        pd.DataFrame(rows).to_excel(book, sheet_name="Visiten", index=False, header=False)
+        frame.to_excel(book, sheet_name="Visiten", index=False, header=False)
     kinds = KINDS | {"Fallnummer": "identifier", "Rezidiv": "text"}
     looked = json.loads(sober("check", "all.csv", "--target", "Rezidiv", *SMALL, "--json").out)
     assert {fact["name"]: fact["kind"] for fact in looked["data"]["columns_read"]} == kinds
@@ -144,7 +141,7 @@ def test_a_table_with_every_mess_goes_from_check_to_report(sober, tmp_path):
     assert "--group Patient" in found["W301"]
     assert "'Fallnummer'. Write --id or --ignore" in found["W809"]
     assert "'Befund'" in found["W806"], "it tells the target"
-    names = {name: f"col{i + 1}" for i, name in enumerate(head)}
+    names = {name: f"col{i + 1}" for i, name in enumerate(frame)}
     sheet = ("all.xlsx", "--sheet", "Visiten")
     stopped = sober("check", *sheet, "--target", "Rezidiv")
     assert (stopped.code, "--no-header" in stopped.err) == (2, True)

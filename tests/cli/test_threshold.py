@@ -23,7 +23,7 @@ def test_a_run_tunes_judges_and_predicts_with_its_threshold(sober, tmp_path):
     assert "W218" in [note["code"] for note in results["warnings"] + results["summary"]["notes"]]
     assert "--tune-threshold" in results["command"]
     assert results["score"]["naive"] > results["score"]["value"]
-    assert "threshold was tuned again" in (tmp_path / "run" / "METHODS.md").read_text()
+    assert "threshold, which was tuned again" in (tmp_path / "run" / "METHODS.md").read_text()
 
     said = sober("predict", "run", "data.csv", "-o", "said.csv")
     assert said.code == 0, said.err

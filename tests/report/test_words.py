@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sobercv.cli.screen import honest
+from sobercv.cli.screen import Screen
 from sobercv.report import words
 from sobercv.report.records import Chart, ConfigurationRow, Score
 from sobercv.report.svg import WIDTH, Frame
@@ -69,12 +69,12 @@ def test_metric_names():
     assert words.metric_label("") == ""
 
 
-def test_the_difference_is_that_of_the_numbers_as_written():
+def test_the_difference_is_that_of_the_numbers_as_written(capsys):
     score = Score("roc_auc", "ROC AUC", 0.87749, None, 0.95, 0.88751, 0.01002, 1000, 0, 3)
     assert score.off_by == "+0.011"  # 0.888 and 0.877 on the screen, 0.01002 apart
     assert score.gap == "0.011 too good"
-    said = dict(honest(score))
-    assert "(+0.011)" in str(said["plain CV"])
+    Screen({}).scores([score], [])
+    assert "(+0.011)" in capsys.readouterr().out
 
 
 def test_the_last_number_of_an_axis_is_not_cut_off():

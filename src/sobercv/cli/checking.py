@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from ..checks import seconds_needed
@@ -14,15 +12,13 @@ from ..report.words import count, seconds
 from ..runs.prepare import Prepared, prepare
 from ..tables import Settings
 from ..tables.facts import ColumnFacts
-from .exit_code import BAD, DONE, one_line
-from .screen import Screen
+from .exit_code import BAD, DONE
+from .screen import Columns, Screen
 
-WORDS = {
-    "binary": "two classes",
-    "multiclass": "several classes",
-    "regression": "numbers",
-    "survival": "survival times",
-}
+#: Where the screen is narrow, names and kinds stay and the rest takes a second line.
+SHORT: dict[str, Any] = {"no_wrap": True, "overflow": "ellipsis", "max_width": 24}
+LONG: dict[str, Any] = {"overflow": "fold", "min_width": 12, "max_width": 60}
+COLUMNS: Columns = (SHORT, SHORT, LONG, {**LONG, "style": "dim"})
 #: More columns than this are summed up by kind.
 MOST_ROWS = 25
 
@@ -57,23 +53,24 @@ def _show(screen: Screen, prepared: Prepared, guess: float) -> None:
     if facts["rows_without_target"]:
         size += f" with a target, {facts['rows_without_target']} without"
     kinds = (f"{n} {kind.removesuffix('s') if n == 1 else kind}" for kind, n in facts["kinds"].items())
-    size += f", {count(facts['columns'], 'column')} to learn from ({', '.join(kinds)})"
-    rows = [("file", f"{facts['file']} ({facts['format']})"), ("size", size)]
-    if facts["missing_cells"]:
-        rows.append(("gaps", f"{facts['missing_cells']:,} of {facts['rows'] * facts['columns']:,} cells are missing"))
-    if facts["groups"]:
-        rows.append(("groups", f"{facts['groups']:,}; rows of one group stay together"))
-    if facts["weights"]:
-        rows.append(("weights", f"{facts['weights'][0]:g} to {facts['weights'][1]:g}; in fits and scores"))
     if "events" in facts:
-        values = f", {count(facts['events'], 'event')} observed"
+        target = f"survival times, {count(facts['events'], 'event')} observed"
     elif "range" in facts:
-        values = f" from {facts['range'][0]:g} to {facts['range'][1]:g}"
+        target = f"numbers from {facts['range'][0]:g} to {facts['range'][1]:g}"
     else:
         shown = [f"{label[:30]}: {n:,}" for label, n in facts["classes"].items()]
-        values = f" ({', '.join(shown[:6])}{', ...' if len(shown) > 6 else ''})"
-    rows.append(("target", f"{' and '.join(facts['target'])}: {WORDS[facts['task']]}{values}"))
-    screen.facts(rows, "The table")
+        target = f"{len(shown)} classes ({', '.join(shown[:6])}{', ...' if len(shown) > 6 else ''})"
+    low, high = facts["weights"] or (0, 0)
+    cells = f"{facts['missing_cells']:,} of {facts['rows'] * facts['columns']:,} cells are missing"
+    rows = {
+        "file": f"{facts['file']} ({facts['format']})",
+        "size": f"{size}, {count(facts['columns'], 'column')} to learn from ({', '.join(kinds)})",
+        "gaps": cells if facts["missing_cells"] else "",
+        "groups": f"{facts['groups']:,}; rows of one group stay together" if facts["groups"] else "",
+        "weights": f"{low:g} to {high:g}; in fits and scores" if high else "",
+        "target": f"{' and '.join(facts['target'])}: {target}",
+    }
+    screen.facts([row for row in rows.items() if row[1]], "The table")
     screen.out.print()
     show_columns(screen, facts["columns_read"], facts["columns"])
     if planned is not None:
@@ -82,44 +79,40 @@ def _show(screen: Screen, prepared: Prepared, guess: float) -> None:
         folds += f", repeated {settings.repeats} times" if settings.repeats > 1 else ""
         size = f"{count(planned.preset.n_configurations, 'configuration')}, {folds}, and the final model"
         about = f"training about {seconds(guess)} without dropping, measured on a few fits (dropping often halves it)"
-        report = "then up to a minute or so for charts and column importance"
-        rows = [("preset", planned.preset.description), ("metric", ", ".join(planned.scoring))]
-        rows += [("fits", f"at most {planned.n_fits:,} ({size})"), ("time", about), ("", report)]
-        screen.facts(rows, "The plan")
+        rows = {
+            "preset": planned.preset.description, "metric": ", ".join(planned.scoring),
+            "fits": f"at most {planned.n_fits:,} ({size})", "time": about,
+            "": "then up to a minute or so for charts and column importance",
+        }  # fmt: skip
+        keys = [f["name"] for f in facts["columns_read"] if f["kind"] == "identifier"]
+        if len(keys) == 1 and settings.id is None and keys[0] in prepared.data.X:
+            settings = replace(settings, id=keys[0])
+        screen.facts(rows.items(), "The plan")
     if prepared.findings:
         screen.out.print()
     screen.notes(prepared.findings)
     if planned is not None:
         screen.out.print()
-        keys = [f["name"] for f in facts["columns_read"] if f["kind"] == "identifier"]
-        if len(keys) == 1 and settings.id is None and keys[0] in prepared.data.X:
-            settings = replace(settings, id=keys[0])
         screen.facts([("next", f"{settings.command()} -o run")])
 
 
 def show_columns(screen: Screen, facts: list[ColumnFacts], n_features: int) -> None:
     """Print the columns of a table and how they were read; `facts` may lack some of the `n_features` to learn from."""
-    groups: dict[Any, list[tuple[str, str, str, str]]] = {}
-    for i, fact in enumerate(facts):
+    rows = []
+    for fact in facts:
         kind = str(fact["kind"]) if fact["role"] == "feature" else f"{fact['role']}: {fact['kind']}"
         missing = f"{fact['n_missing']:,} missing" if fact["n_missing"] else ""
-        row = fact["name"], kind, fact["read_as"], ", ".join(filter(None, (fact["values"], missing)))
-        groups.setdefault(i if len(facts) <= MOST_ROWS else row[1:3], []).append(row)
-    rows = []
-    for alike in groups.values():
-        names = ", ".join(row[0] for row in alike[:3]) + (", ..." if len(alike) > 3 else "")
-        rows.append(alike[0] if len(alike) == 1 else (count(len(alike), "column"), *alike[0][1:3], names))
-    grid = Table.grid(padding=(0, 2))
+        rows.append((fact["name"], kind, fact["read_as"], ", ".join(filter(None, (fact["values"], missing)))))
+    if len(rows) > MOST_ROWS:  # those that were read alike are one
+        groups: dict[Any, list[Any]] = {}
+        for row in rows:
+            groups.setdefault(row[1:3], []).append(row)
+        rows = []
+        for alike in groups.values():
+            names = ", ".join(row[0] for row in alike[:3]) + (", ..." if len(alike) > 3 else "")
+            rows.append(alike[0] if len(alike) == 1 else (count(len(alike), "column"), *alike[0][1:3], names))
     shown = [i for i in range(4) if any(row[i] for row in rows)]  # mostly, nothing was special in reading
-    for i in shown:  # where the screen is narrow, names and kinds stay and the rest takes a second line
-        if i < 2:
-            grid.add_column(no_wrap=True, overflow="ellipsis", max_width=24)
-        else:
-            grid.add_column(overflow="fold", min_width=12, max_width=60)
-    for row in rows:
-        grid.add_row(*(Text(one_line(row[i]), "dim" if i == 3 else "") for i in shown))
-    screen.out.print(Text("The columns", "bold"))
-    screen.out.print(Padding(grid, (0, 0, 0, 2), expand=False))
+    screen.facts([[row[i] for i in shown] for row in rows], "The columns", [COLUMNS[i] for i in shown])
     more = n_features - sum(fact["role"] == "feature" for fact in facts)
     if more > 0:
         screen.out.print(Text(f"  and {count(more, 'column')} more", "dim"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 
 from ..errors import SoberError
@@ -13,8 +12,11 @@ from ..rivals.compare import PROTOCOLS
 from ..rivals.compare import compare as compared
 from ..runs.prepare import judging, noted, prepare
 from ..tables import Settings
-from .screen import Screen
+from .screen import SIGN, Columns, Screen
 
+#: Where the screen is narrow, what a protocol is called in full is wrapped.
+LEFT, RIGHT = {"no_wrap": True}, {"no_wrap": True, "justify": "right"}
+COLUMNS: Columns = (LEFT, RIGHT, LEFT, RIGHT, RIGHT, {})
 DEFAULT = "naive,tt,ncv,bbc,bced"
 
 
@@ -22,9 +24,8 @@ def compare(given: dict[str, Any]) -> None:
     """Run the protocols on one table and print what each claims."""
     screen, settings = Screen(given), Settings(**given["asked"])
     wanted = [p.strip().lower() for p in (given["protocols"] or DEFAULT).split(",") if p.strip()]
-    unknown = next((p for p in wanted if p not in PROTOCOLS), None)
-    if unknown is not None or not wanted:
-        raise SoberError("E122", f"--protocols takes any of {', '.join(PROTOCOLS)}; got {unknown!r}.")
+    if not wanted or not {*wanted} <= PROTOCOLS.keys():
+        raise SoberError("E122", f"--protocols takes any of {', '.join(PROTOCOLS)}; got {given['protocols']!r}.")
     if len(settings.metric) > 1:
         raise SoberError("E114", f"Protocols are compared by one metric; got {', '.join(settings.metric)}. Name one.")
     prepared = prepare(settings)
@@ -41,16 +42,15 @@ def compare(given: dict[str, Any]) -> None:
         screen.result({**found.to_dict(), "warnings": [note.to_dict() for note in notes]})
         return
     screen.notes(notes)
-    screen.out.print(Text(metric_label(found.metric, found.positive), "bold"))
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for head in ("protocol", "score", f"{100 * found.confidence_level:g} % interval", "models", "seconds"):
-        table.add_column(head, justify="right" if head in ("score", "models", "seconds") else "left", no_wrap=True)
-    table.add_column("", ratio=1)  # where the screen is narrow, what a protocol is called in full is wrapped
+    level = f"{100 * found.confidence_level:g} % interval"
+    rows = [[Text(head, "dim") for head in ("protocol", "score", level, "models", "seconds", "")]]
     for row in found.rows:
         digits = digits_for([row.score, *(row.interval or ())])
         interval = "" if row.interval is None else between(row.interval, digits)
         cells = (row.protocol, number(row.score, digits), interval, f"{row.models:,}", f"{row.seconds:.1f}")
         style = "bold green" if row.protocol in ("bbc", "bced") else ""
         shown = [Text(cell, style if i < 3 else "") for i, cell in enumerate(cells)]
-        table.add_row(*shown, Text(PROTOCOLS[row.protocol], "dim"))
-    screen.out.print(table)
+        rows.append([*shown, Text(PROTOCOLS[row.protocol], "dim")])
+    screen.facts(rows, metric_label(found.metric, found.positive), COLUMNS)
+    if found.metric.startswith("neg_"):
+        screen.say(SIGN, "dim")

@@ -13,18 +13,17 @@ from ..correction import FoldScores, is_mljar, judge, judge_predictions, read_ml
 from ..errors import Note, SoberError
 from ..inference import Estimate
 from ..report.records import Score
-from ..report.words import count
 from ..runs.folder import RunFolder
 from ..runs.judged_again import judge_again
 from ..runs.prepare import judging, noted
 from ..tables import Settings, read
 from ..tables.roles import find
-from .screen import Screen, honest
+from .screen import Screen
 
 #: Estimates by metric, notes, what else the JSON says, and what else is printed beside the first score.
 Answer = tuple[Mapping[str, Estimate], list[Note], dict[str, Any], list[tuple[str, str]]]
-#: Options for tables of fold scores; the others say what to do with rows, which these do not have.
-BY_FOLD = ("metric", "repeats", "ignore", "sheet", "decimal", "header", "limits", "seed", "jobs")
+#: Options that say what to do with rows; tables of fold scores have none.
+OF_ROWS = ("target", "time", "event", "event_value", "group", "positive", "aggregate", "stratify", "interval")
 
 
 def correct(given: dict[str, Any]) -> None:
@@ -34,14 +33,11 @@ def correct(given: dict[str, Any]) -> None:
     estimates, found, about, rows = answer(given, Settings(**given["asked"]))
     notes, scores = list(dict.fromkeys(found)), [Score.of(estimate) for estimate in estimates.values()]
     if screen.json:
-        screen.result({
-            **about, "score": asdict(scores[0]), "others": [asdict(score) for score in scores[1:]],
-            "warnings": [note.to_dict() for note in notes],
-        })  # fmt: skip
+        first, *others = map(asdict, scores)
+        screen.result({**about, "score": first, "others": others, "warnings": [note.to_dict() for note in notes]})
         return
     screen.notes(notes)
-    for score in scores:
-        screen.facts([*honest(score), *(rows if score is scores[0] and not screen.quiet else [])])
+    screen.scores(scores, [] if screen.quiet else rows)
 
 
 def _of_tool(given: dict[str, Any], settings: Settings) -> Answer:
@@ -59,48 +55,35 @@ def _of_tool(given: dict[str, Any], settings: Settings) -> Answer:
             find(frame, name)
         found = recognise(frame, settings, settings.metric[0] if settings.metric else None, given["repeats"])
     by_fold = isinstance(found, FoldScores)
-    _check_options(given["asked"], by_fold)
+    others = [name.replace("_", "-") for name in (OF_ROWS if by_fold else ("repeats",)) if name in given["asked"]]
+    if others:
+        held = "fold scores" if by_fold else "predictions, whose repeats are a column"
+        raise SoberError("E808", f"The table holds {held}, so --{others[0]} would change nothing. Leave it out.")
+    if by_fold and len(settings.metric) > 1:
+        raise SoberError("E114", "Fold scores are corrected by the metric that selected. Name one --metric.")
     with noted() as warned:
         if by_fold:
-            if len(settings.metric) > 1:
-                raise SoberError("E114", "Fold scores are corrected by the metric that selected. Name one --metric.")
             estimates = judge(found, random_state=settings.seed)
         else:
             positive = None
             if settings.positive is not None or not found.names_no_class():
-                asked = [metrics.get(name) for name in settings.metric]
-                positive = positive_label(found.classes, asked, settings.positive)
+                wanted = [metrics.get(name) for name in settings.metric]
+                positive = positive_label(found.classes, wanted, settings.positive)
             estimates = judge_predictions(
-                found, list(settings.metric), force=given["force"], pos_label=positive, n_jobs=settings.jobs,
+                found, list(settings.metric), force=bool(given["force"]), pos_label=positive, n_jobs=settings.jobs,
                 **judging(settings),
             )  # fmt: skip
     first = next(iter(estimates.values()))
-    about = {"tool": "fold scores" if by_fold else found.tool, "winner": first._winner()}
-    about |= {"n_folds": first.n_folds} if by_fold else {"n_rows": first.n_samples}
-    about["n_configurations"] = first.n_configurations
-    size = [count(len(found.first), "fold") if by_fold else count(first.n_samples, "row")]
-    size.append(count(first.n_configurations, "configuration"))
-    if first.n_repeats > 1:
-        size.append(f"{first.n_repeats} repeats")
+    size = {"n_folds": first.n_folds} if by_fold else {"n_rows": first.n_samples}
+    about = {"tool": "fold scores" if by_fold else found.tool, "winner": first._winner(), **size}
     rows = [("winner", first._winner())]
     if first.n_configurations > 1:
         rows.append(("tuning", first.gain_over(int(first.configurations[0])).sentence()))
-    rows.append(("read as", f"{about['tool']}: {', '.join(size)}"))
+    rows.append(("read as", f"{about['tool']}: {first._rows()['data']}"))
     if not by_fold and settings.aggregate != "fold":
         rows.append(("", "plain CV pools the folds; most tools print the mean over folds, which can differ"))
+    about["n_configurations"] = first.n_configurations
     return estimates, [*notes, *first.notes, *warned], about, rows
-
-
-def _check_options(asked: Mapping[str, Any], by_fold: bool) -> None:
-    """Refuse options that would change nothing: fold scores have no rows, and predictions tell their repeats."""
-    if not by_fold and "repeats" in asked:
-        text = "--repeats is for tables of fold scores; predictions tell their repeats by a column. Leave it out."
-        raise SoberError("E808", text)
-    others = [name for name in asked if name not in BY_FOLD and asked[name] != getattr(Settings(), name)]
-    if by_fold and others:
-        option = f"--{others[0].replace('_', '-')}"
-        text = f"The table holds fold scores, which {option} does not change. Leave it out, or save predictions."
-        raise SoberError("E808", text)
 
 
 def _of_run(given: dict[str, Any], settings: Settings) -> Answer:

@@ -22,12 +22,9 @@ DONE, FAILED, BAD = 0, 1, 2
 #: Errors that are no fault of the command or of the data as they stand: something broke on the way.
 BROKEN = frozenset({"E117", "E315", "E505", "E506", "E602"})
 # typer brings its own click and does not export this; its relatives are public.
-_Usage = typer.BadParameter.__mro__[2]
-
-
+_Usage: Any = typer.BadParameter.__mro__[2]
 #: A number with a decimal comma, and not one whose comma may stand between thousands.
 _COMMA = re.compile(r"[+-]?(?![1-9][0-9]{0,2},[0-9]{3}$)[0-9]*,[0-9]+")
-
 #: Words of other tools for our options, which look nothing like them.
 MEANT = {
     "folds": "--cv", "k": "--cv", "n-folds": "--cv", "scoring": "--metric", "loss": "--metric", "groups": "--group",
@@ -54,49 +51,52 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
 
 
-def _number_asked(usage: Any) -> str | None:
-    """Say which option takes a number, what it got and how to write that; None where something else is wrong."""
-    found = usage.__cause__.errors()[0] if hasattr(usage.__cause__, "errors") else {}
+def silence(stream: Any) -> None:
+    """Let what is left for a closed pipe go nowhere, or Python would complain when it ends."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _usage(problem: Any) -> str:
+    """Say what is wrong with the words of a command: no number, another tool's option, or what typer saw."""
+    said, path = problem.format_message().rstrip("."), "sober"
+    found = problem.__cause__.errors()[0] if hasattr(problem.__cause__, "errors") else {}
     kind = {"float_parsing": "a number", "int_parsing": "a whole number"}.get(found.get("type", ""))
-    if kind is None or usage.param is None:
-        return None
-    given = str(found["input"])
-    is_decimal = kind == "a number" and _COMMA.fullmatch(given) is not None
-    hint = f" Write {given.replace(',', '.')}" if is_decimal else ""
-    return f"{max(usage.param.opts, key=len)} must be {kind}; got {given[:60]!r}.{hint}".rstrip(".")
+    if kind is not None and problem.param is not None:
+        given = str(found["input"])
+        said = f"{max(problem.param.opts, key=len)} must be {kind}; got {given[:60]!r}"
+        said += f". Write {given.replace(',', '.')}" * (kind == "a number" and _COMMA.fullmatch(given) is not None)
+    if problem.ctx is not None:
+        path, meant = problem.ctx.command_path, MEANT.get(str(getattr(problem, "option_name", "")).lstrip("-"))
+        if any(meant in parameter.opts for parameter in problem.ctx.command.params):
+            said = f"No such option: {problem.option_name}. Did you mean {meant}?"
+    return f"{said}{'' if said.endswith('?') else '.'} See {path} --help. [E808]"
 
 
 def exit_code_of(problem: BaseException, debug: bool) -> int:
     """Say in one sentence what has ended a command; `debug` shows the traceback of a failure."""
-    code, sentence = FAILED, f"Failed with {type(problem).__name__}: {problem}"[:312]
-    sentence += ". This should not happen; --debug shows where. [E839]"
-    if isinstance(problem, typer.Exit):
-        code, sentence = problem.exit_code, ""
-    elif isinstance(problem, SoberError):
-        code, sentence = FAILED if problem.code in BROKEN else BAD, str(problem)
-    elif isinstance(problem, _Usage):
-        usage: Any = problem
-        code, said, context = BAD, _number_asked(usage) or usage.format_message().rstrip("."), usage.ctx
-        meant = MEANT.get(str(getattr(usage, "option_name", "")).lstrip("-"))
-        if context is not None and any(meant in parameter.opts for parameter in context.command.params):
-            said = f"No such option: {usage.option_name}. Did you mean {meant}?"
-        path = "sober" if context is None else context.command_path
-        sentence = f"{said}{'' if said.endswith('?') else '.'} See {path} --help. [E808]"
-    elif isinstance(problem, (KeyboardInterrupt, typer.Abort)):
-        number, word = signal_of(problem)
-        code, sentence = 128 + number, f"{word}."
-    elif isinstance(problem, BrokenPipeError) or isinstance(problem.__context__, BrokenPipeError):
-        # `| head` has seen enough; what is left in buffers goes nowhere, or Python would complain when it ends.
-        code, sentence = DONE, ""
-        with suppress(OSError, ValueError, AttributeError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    elif isinstance(problem, SystemExit):
-        code, sentence = problem.code if isinstance(problem.code, int) else FAILED, ""
-    elif isinstance(problem, MemoryError):
-        sentence = "Not enough memory. Use fewer rows, --jobs 1 or a smaller preset. [E506]"
-    elif isinstance(problem, OSError) and problem.strerror:
-        where = f": {problem.filename}" if problem.filename else ""
-        sentence = f"{problem.strerror}{where}. Everything written so far is kept. [E506]"
+    code, sentence = FAILED, ""
+    match problem:
+        case BrokenPipeError() | BaseException(__context__=BrokenPipeError()):  # `| head` has seen enough
+            code = DONE
+            silence(sys.stdout)
+        case typer.Exit(exit_code=int(code)) | SystemExit(code=int(code)):
+            pass
+        case SoberError():
+            code, sentence = FAILED if problem.code in BROKEN else BAD, str(problem)
+        case _Usage():
+            code, sentence = BAD, _usage(problem)
+        case KeyboardInterrupt() | typer.Abort():
+            number, word = signal_of(problem)
+            code, sentence = 128 + number, f"{word}."
+        case MemoryError():
+            sentence = "Not enough memory. Use fewer rows, --jobs 1 or a smaller preset. [E506]"
+        case OSError(strerror=str(reason)):
+            where = f": {problem.filename}" if problem.filename else ""
+            sentence = f"{reason}{where}. Everything written so far is kept. [E506]"
+        case _:
+            said = f"Failed with {type(problem).__name__}: {problem}"[:312]
+            sentence = f"{said}. This should not happen; --debug shows where. [E839]"
     if debug and code in (FAILED, BAD):
         traceback.print_exception(problem)
     if sentence:

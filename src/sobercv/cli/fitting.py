@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections import Counter
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +23,9 @@ from ..tables import Settings
 from ..training import Event, SearchEnded
 from . import BEGAN
 from .exit_code import BAD, DONE, signal_of, tell
-from .screen import Screen, honest
+from .screen import Screen
 
+STATUS = ("still in the race", "finished", "dropped", "failed", "not reached")
 STOPPED = {"interrupted": "Interrupted", "terminated": "Terminated", "max_seconds": "Time limit reached"}
 
 
@@ -44,20 +47,16 @@ def resume(given: dict[str, Any]) -> int:
         before = folder.read_record(SETTINGS, Begun)
         settings = replace(before.settings, **{"max_time": None, **given["asked"]})
         if settings.repeats < before.settings.repeats:
-            raise SoberError(
-                "E808",
-                f"--repeats must be at least {before.settings.repeats}, which the run already has; got "
-                f"{settings.repeats}. For fewer repeats, start a new run with sober fit.",
-            )
+            text = f"--repeats must be at least {before.settings.repeats}, which the run already has; got "
+            raise SoberError("E808", f"{text}{settings.repeats}. For fewer repeats, start a new run with sober fit.")
         if not Path(str(settings.data)).exists():
             text = f"The table of the run, {str(settings.data)!r}, is not there. If it has moved, name it with --data."
             raise SoberError("E801", text)
         with screen.waiting("reading and checking the table"):
             prepared = prepare(settings, before.sha256)
-        try:
+        result = None
+        with suppress(SoberError):  # there is none, or a damaged one
             result = RunRecord.read(folder)
-        except SoberError:  # there is none, or a damaged one
-            result = None
         return _run(screen, given, begin(folder, prepared), result)
 
 
@@ -74,11 +73,8 @@ def report(given: dict[str, Any]) -> None:
         raise
     except Exception as error:  # numbers that fit the schema and yet make no picture were edited
         raise folder.damaged(RESULTS, f"no page can be drawn from it, {type(error).__name__}") from error
-    if output is None:
-        with folder.locked():
-            folder.write("report.html", page)
-    else:
-        write_file(output, page)
+    with folder.locked() if output is None else nullcontext():
+        write_file(output or folder / "report.html", page)
     show(screen, record, folder)
     if output is not None:
         screen.say(f"Written: {output}")
@@ -88,8 +84,8 @@ def _run(screen: Screen, given: dict[str, Any], prepared: Prepared, before: RunR
     """Train and judge; `before` is the result that the folder holds."""
     planned, folder = prepared.plan, given["folder"]
     listeners: list[Any] = []
-    if screen.talks:
-        screen.notes(f for f in prepared.findings if f.severity != "suggestion")
+    go_on = f"Continue with: sober resume {folder.path}"
+    screen.notes(f for f in prepared.findings if f.severity != "suggestion")
     asked = prepared.settings.repeats, versions(), "finished"
     is_same = before is not None and (before.settings.repeats, before.versions, before.stopped) == asked
     if is_same and (folder / "run.sqlite").exists():  # every fit is there, so there is no progress to show
@@ -105,35 +101,29 @@ def _run(screen: Screen, given: dict[str, Any], prepared: Prepared, before: RunR
                     race.close()
                 screen.phase("judging the winner in bootstrap samples")
 
-        listeners += [race, judging]
+        listeners = [race, judging]
     how_much = "none" if given["no_report"] else "fast" if given["fast"] else "full"
     try:
         deadline = Deadline(prepared.settings.max_time, BEGAN)
         results = execute(prepared, folder, deadline, how_much, listeners, screen.phase, before)
-    except KeyboardInterrupt as interrupt:
-        number, word = signal_of(interrupt)
-        tell(f"{word}; every finished fit is saved. Continue with: sober resume {folder.path}")
-        return 128 + number
-    except SoberError as error:
-        if error.code not in ("E601", "E604"):
+    except (KeyboardInterrupt, SoberError) as problem:
+        code = getattr(problem, "code", "")  # E601 and E604: a signal, or the end of the time, before one fold
+        if code not in ("", "E601", "E604"):
             raise
-        number, word = signal_of(error.__cause__)
-        cause = "Time limit reached" if error.code == "E604" else word
-        hint = f"Continue with: sober resume {folder.path} [{error.code}]"
-        tell(f"{cause} before one fold was complete; every fit is saved. {hint}")
-        return BAD if error.code == "E604" else 128 + number
+        number, word = signal_of(problem.__cause__ if code else problem)
+        cause = f"{STOPPED['max_seconds'] if code == 'E604' else word}{' before one fold was complete' * bool(code)}"
+        tell(f"{cause}; every finished fit is saved. {go_on}{f' [{code}]' * bool(code)}")
+        return BAD if code == "E604" else 128 + number
     finally:
         screen.status.stop()
-    if before is not None and before.knows_more_than(results):
-        show(screen, before, folder)
+    kept = before if before is not None and before.knows_more_than(results) else None
+    show(screen, kept or results, folder)
+    if kept:
         screen.say("Stopped too early to replace the earlier result, which was kept and is shown here.", "yellow")
-    else:
-        show(screen, results, folder)
-    if results.stopped == "finished":
-        return DONE
-    is_late = results.stopped == "max_seconds"
-    screen.say(f"Continue with: sober resume {folder.path}", "dim" if is_late else "yellow")
-    return DONE if is_late else 128 + (results.signal or signal.SIGINT)
+    was_ended = results.stopped in ("interrupted", "terminated")
+    if results.stopped != "finished":
+        screen.say(go_on, "yellow" if was_ended else "dim")
+    return 128 + (results.signal or signal.SIGINT) if was_ended else DONE
 
 
 def show(screen: Screen, results: RunRecord, folder: RunFolder) -> None:
@@ -144,26 +134,19 @@ def show(screen: Screen, results: RunRecord, folder: RunFolder) -> None:
     screen.notes(results.warnings)
     if results.stopped in STOPPED:
         screen.say(f"{STOPPED[results.stopped]}; the result uses the fits completed so far.", "yellow")
-    rows = honest(results.score)
+    rows = []
     if not screen.quiet:
-        parts = {
-            "finished": results.n_finished, "dropped": results.n_dropped, "failed": results.n_failed,
-            "not reached": results.n_unreached,
-        }  # fmt: skip
-        racing = results.n_configurations - sum(parts.values())
-        told = ", ".join(f"{n} {what}" for what, n in {"still in the race": racing, **parts}.items() if n)
+        screen.out.print()
+        status = Counter(row.status for row in results.summary.configurations)
+        told = ", ".join(f"{status[what]} {what}" for what in STATUS if what in status)
         race = f"{count(results.n_configurations, 'configuration')}: {told}"
         if not results.is_complete:
             race += f"; judged on {results.n_judged:,} of {count(results.data['rows'], 'row')}"
-        rows.append(("winner", results.winner))
-        rows.append(("race", f"{race}; {count(results.n_fits, 'model')} trained{results.models_included}"))
-        for other in results.others:
-            held = f" ({other.ends})" if other.ends else ""
-            rows.append(("also", f"{other.label}: {other.honest}{held}, plain CV {other.claim}"))
-        screen.out.print()
+        race += f"; {count(results.n_fits, 'model')} trained{results.models_included}"
+        rows = [("winner", results.winner), ("race", race)]
     if (folder / "report.html").exists():
         rows.append(("report", str(folder / "report.html")))
-    screen.facts(rows)
+    screen.scores(results.summary.scores, rows)
     for note in results.findings:
         if note.code == "W806":  # it was said before the training, far above
             screen.say(f"Before you use the score: {note.text.partition('. ')[0].rstrip('.')}. [{note.code}]", "yellow")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,35 +27,30 @@ def predict(given: dict[str, Any]) -> None:
     found = predicted(given["folder"], given["data"], given["sheet"], given["threshold"], given["at"] or ())
     frame = found.frame
     screen.notes(found.notes)
-    if output is not None and kind == "parquet":
+    if kind == "parquet":
         write_file(output, lambda file: frame.to_parquet(file, index=False))
     else:
-        # An apostrophe goes before text that a spreadsheet would take for a formula, names of columns included.
-        n_formulas = 0
-        for name in [name for name, dtype in frame.dtypes.items() if dtype.kind not in "iufb"]:
-            values = frame[name].astype(object)
-            safe = [spreadsheet_cell(v) if isinstance(v, str) else v for v in values]
-            n_formulas += sum(a is not b for a, b in zip(values, safe, strict=True))
-            frame[name] = safe
-        names = list(map(str, frame.columns))
-        frame.columns = [spreadsheet_cell(name) for name in names]
-        n_formulas += sum(a != b for a, b in zip(frame.columns, names, strict=True))
-        if n_formulas:
-            what = f"{count(n_formulas, 'cell')} that a spreadsheet would read as a formula: written with a leading"
-            screen.say(f"{what} apostrophe. Parquet (-o predictions.parquet) keeps them unchanged.")
-        text = frame.to_csv(index=False, lineterminator="\n", sep="\t" if kind == "tsv" else ",")
+        sep, safe = "\t" if kind == "tsv" else ",", io.StringIO()
+        text = frame.to_csv(index=False, lineterminator="\n", sep=sep)
+        csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+        rows = csv.reader(io.StringIO(text), delimiter=sep)
+        csv.writer(safe, delimiter=sep, lineterminator="\n").writerows(map(spreadsheet_cell, row) for row in rows)
+        if safe.getvalue() != text:
+            screen.say(
+                "Text that a spreadsheet would read as a formula is written with a leading apostrophe. Parquet "
+                "(-o predictions.parquet) keeps it unchanged."
+            )
         if output is not None:
-            write_file(output, text)
+            write_file(output, safe.getvalue())
         elif hasattr(sys.stdout, "buffer"):  # UTF-8, whatever the terminal's language is: another program reads it
             sys.stdout.flush()
-            sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+            sys.stdout.buffer.write(safe.getvalue().encode("utf-8", "replace"))
         else:
-            sys.stdout.write(text)
+            sys.stdout.write(safe.getvalue())
     counts = ""
     if ".pred_class" in frame.columns:
         times = frame[".pred_class"].value_counts()
         counts = ": " + ", ".join(f'{n:,} "{label}"' for label, n in times.head(6).items()) + ", ..." * (len(times) > 6)
     meaning = f" ({found.meaning})" if found.meaning else ""
     screen.say(f"{count(len(frame), 'row')} predicted{counts}{meaning}")
-    where = "to standard output" if output is None else str(output)
-    screen.say(f"Written: {where}, columns {', '.join(map(str, frame.columns))}")
+    screen.say(f"Written: {output or 'to standard output'}, columns {', '.join(map(str, frame.columns))}")

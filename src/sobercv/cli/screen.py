@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from rich.console import Console
@@ -16,8 +15,13 @@ from rich.text import Text
 
 from ..errors import Note
 from ..report.records import Score
-from .exit_code import one_line
+from .exit_code import one_line, silence
 
+Rows = Iterable[Sequence[str | Text]]
+Columns = Sequence[Mapping[str, Any]]  # as rich describes them
+LABELLED: Columns = ({"no_wrap": True, "style": "dim"}, {"overflow": "fold"})
+NOTED: Columns = ({"no_wrap": True, "min_width": 14}, {"overflow": "fold"})
+SIGN = "The sign of negative metrics is scikit-learn's: more is better, 0 is perfect."
 STYLES = {"error": "bold red", "warning": "yellow", "suggestion": "cyan"}
 
 
@@ -27,8 +31,7 @@ class _Aside(Console):
     def on_broken_pipe(self) -> None:
         """Fall silent."""
         self.quiet = True
-        with suppress(OSError, ValueError, AttributeError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        silence(sys.stderr)
 
 
 class Screen:
@@ -45,28 +48,37 @@ class Screen:
         """Print a result as JSON."""
         sys.stdout.write(json.dumps(values, indent=2, allow_nan=False) + "\n")
 
-    def facts(self, rows: Sequence[tuple[str, str | Text]], title: str = "") -> None:
-        """Print labels and texts, the result of a command."""
-        grid = Table.grid(padding=(0, 2))
-        grid.add_column(no_wrap=True, style="dim")
-        grid.add_column(overflow="fold")
-        for label, text in rows:
-            grid.add_row(label, text if isinstance(text, Text) else Text(one_line(text)))
+    def facts(self, rows: Rows, title: str = "", columns: Columns = LABELLED, to: Console | None = None) -> None:
+        """Print rows, the result of a command; by default labels and texts. A terminal obeys none of the cells."""
+        grid, console = Table.grid(padding=(0, 2)), to or self.out
+        for column in columns:
+            grid.add_column(**column)
+        for row in rows:
+            grid.add_row(*(cell if isinstance(cell, Text) else Text(one_line(cell)) for cell in row))
         if title:
-            self.out.print(Text(title, "bold"))
-        self.out.print(Padding(grid, (0, 0, 0, 2 if title else 0), expand=False))
+            console.print(Text(title, "bold"))
+        console.print(Padding(grid, (0, 0, 0, 2 if title else 0), expand=False))
+
+    def scores(self, scores: Iterable[Score], rows: Rows) -> None:
+        """Print the honest score beside what plain cross-validation claims, the other metrics, and what `rows` say."""
+        first, *others = scores
+        value = Text(first.honest, "bold green")
+        if first.interval is not None:
+            value.append(f"   {100 * first.level:g} % interval {first.ends}", "not bold")
+        claim = Text(f"{first.claim}   what plain cross-validation claims ({first.off_by})", "dim")
+        told: list[Sequence[str | Text]] = [("metric", first.label), ("honest score", value), ("plain CV", claim)]
+        for other in others:
+            ends = f" ({other.ends})" if other.ends else ""
+            told.append(("also", f"{other.label}: {other.honest}{ends}, plain CV {other.claim}"))
+        self.facts([*told, *rows])
+        if any(score.metric.startswith("neg_") for score in (first, *others)):
+            self.say(SIGN, "dim")
 
     def notes(self, found: Iterable[Note], always: bool = False) -> None:
         """Print what checks and searches have seen, beside the result; `always`: although only the result is wanted."""
-        grid = Table.grid(padding=(0, 1))
-        grid.add_column(no_wrap=True, width=4)
-        grid.add_column(no_wrap=True, width=10)
-        grid.add_column(overflow="fold")
-        for note in found:
-            style = STYLES[note.severity]
-            grid.add_row(Text(note.code, style), Text(note.severity, style), Text(one_line(note.text)))
-        if grid.row_count and (self.talks or always):
-            self.err.print(grid)
+        rows = [(Text(f"{note.code} {note.severity}", STYLES[note.severity]), note.text) for note in found]
+        if rows and (self.talks or always):
+            self.facts(rows, columns=NOTED, to=self.err)
 
     def say(self, text: str, style: str = "") -> None:
         """Print a line beside the result."""
@@ -84,12 +96,3 @@ class Screen:
     def waiting(self, text: str) -> AbstractContextManager[Any]:
         """Say what goes on inside where there is a terminal, and nothing elsewhere."""
         return self.err.status(text) if self.talks else nullcontext()
-
-
-def honest(score: Score) -> list[tuple[str, str | Text]]:
-    """Write the honest number beside the one that plain cross-validation claims."""
-    value = Text(score.honest, "bold green")
-    if score.interval is not None:
-        value.append(f"   {100 * score.level:g} % interval {score.ends}", "not bold")
-    claim = Text(f"{score.claim}   what plain cross-validation claims ({score.off_by})", "dim")
-    return [("metric", score.label), ("honest score", value), ("plain CV", claim)]
