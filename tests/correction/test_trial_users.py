@@ -240,4 +240,4 @@ def test_one_failed_configuration_is_one():
     scores = RNG.random((5, 4))
     scores[0, 1] = np.nan
     texts = [note.text for note in sobercv.correct(scores).notes]
-    assert "1 of 4 configurations failed on some fold and was left out." in texts
+    assert any(text.startswith("1 of 4 configurations failed or were stopped") for text in texts)

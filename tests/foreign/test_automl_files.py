@@ -110,6 +110,7 @@ def study(tmp_path_factory):
     return optuna.load_study(study_name="iris", storage=JournalStorage(JournalFileBackend(str(path))))
 
 
+@pytest.mark.filterwarnings("ignore:1 of 6 configurations lack predictions")  # one was pruned
 def test_optuna(study):
     y = np.repeat([0, 1], 30)
     kept = {t.number: t.user_attrs["oof"] for t in study.trials if t.state.name == "COMPLETE"}
@@ -125,7 +126,7 @@ def test_optuna(study):
     assert error.value.code == "E122"
     assert (found.winner_name, found.winner_params) == (f"trial {number}", study.trials[number].params)
     assert study.best_trial.number == number
-    assert {note.code for note in found.notes} >= {"W204", "W811"}  # one was pruned; TPE learns from scores
+    assert {note.code for note in found.notes} >= {"W204", "W811"}  # TPE learns from scores
     assert sobercv.correct(study, "roc_auc", y=y, predictions=kept).value == found.value
     both = sobercv.correct(study, ["roc_auc", "neg_log_loss"], y=y)
     assert both["neg_log_loss"].winner_name == f"trial {number}"

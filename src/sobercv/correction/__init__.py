@@ -122,7 +122,7 @@ def correct(
     if (predictions := _predictions(thing, study, y, options)) is not None:
         estimates = judge_predictions(predictions, metric, **settings, **options)
         if searches.is_study(study):
-            estimates = searches.with_study_winner(study, predictions, estimates)
+            estimates = searches.with_study_winner(study, estimates)
     else:
         if unknown := [name for name in options if name != "n_bootstraps"]:
             raise SoberError("E122", f"`correct` has no option {unknown[0]!r} for fold scores.")

@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 
 from .. import metrics
 from ..errors import Note, SoberError
+from ..inference.estimate import shown
 from ..tables import tool_columns as parts
 from ..tables.naming import closest, plain
 from .judging import FoldScores, more_is_better
@@ -66,11 +67,13 @@ def read_frame(
             f"The folds are those of {resampling!r}, and no column tells the repeats apart. Say how often the folds "
             "were repeated: n_repeats= (on the command line --repeats).",
         )
+    params = None
     if fold is None or not parts.measures(frame.columns):
         table, repeats = _wide_scores(frame, repeat, n_repeats, columns, metric)
     else:
         frame, metric, score = _one_measure(frame, metric, notes)
-        table, repeats = _long_scores(frame, score, columns)
+        place = (None if column is None else column.loc[frame.index] for column in (fold, repeat))
+        table, repeats, params = _long_scores(frame, score, *place, columns)
     try:
         scores = table.to_numpy(np.float64, na_value=np.nan)
     except (TypeError, ValueError):
@@ -95,7 +98,7 @@ def read_frame(
     tool = next((column for column in _ADVICE if column in frame), "")
     is_told = is_told or is_hold_out or n_repeats is not None
     return FoldScores(
-        {name: sign * scores}, names=[str(c) for c in table.columns],
+        {name: sign * scores}, names=[str(c) for c in table.columns], params=params,
         n_repeats=told if n_repeats is None else n_repeats, knows_repeats=is_told,
         test_share=_HOLD_OUT_SHARE if is_hold_out else None, advice=_ADVICE.get(tool, FoldScores.advice),
         is_adaptive=len(set(frame.get(".iter", ()))) > 1, notes=tuple(notes),
@@ -118,66 +121,69 @@ def _one_measure(frame: Any, metric: str | None, notes: list[Note]) -> tuple[Any
     """Return the rows of the measure that selected, its name, and the column that holds its scores."""
     from sklearn.neighbors import VALID_METRICS
 
-    score, found = parts.first_named(frame, parts.SCORE), parts.measures(frame.columns)
+    score, known = parts.first_named(frame, parts.SCORE), parts.measures(frame.columns)
     measure = None if score is None else parts.first_named(frame, ("metric", "measure"))
-    known = [] if measure is None else list(dict.fromkeys(parts.complete(frame[measure]).astype(str)))
+    rows = frame.iloc[:, 0] if measure is None else parts.complete(frame[measure]).astype(str)
     # Measures one below the other; "metric" is also a parameter of nearest neighbours.
-    if measure == ".metric" or not set(known) <= {*VALID_METRICS["ball_tree"], *VALID_METRICS["brute"]}:
+    distances = {*VALID_METRICS["ball_tree"], *VALID_METRICS["brute"]}
+    if measure == ".metric" or (measure is not None and not set(rows) <= distances):
+        known = list(dict.fromkeys(rows))
         metric = known[0] if metric is None and len(known) == 1 else metric
-        if metric not in known:
-            close = (closest(metric or "", known) or known)[0]
-            text = f"The table holds {', '.join(known)}. Which one selected the winner? Write --metric {close} (in "
-            raise SoberError("E113", f'{text}Python: metric="{close}").')
-        return frame[frame[measure].astype(str) == metric].drop(columns=measure), metric, score
-    if metric in found:
+        if metric in known:
+            return frame[rows == metric].drop(columns=measure), metric, score
+    elif metric in known:
         return frame, metric, metric
-    if metric is not None and score is None:
-        close = (closest(metric, found) or found)[0]
-        text = f"No column holds {metric!r}; the measures are {', '.join(found)}. Write --metric {close} (in Python: "
-        raise SoberError("E122", f'{text}metric="{close}").')
-    score = found[0] if score is None else score
-    if metric is None and len(found) > 1:
-        other = next(name for name in found if name != score)
-        text = f"The table holds {', '.join(found)}; {score} is taken as the measure that selected. To take another, "
-        notes.append(Note("W206", f'{text}write --metric {other} (in Python: metric="{other}").'))
-    return frame, metric or score, score
+    elif metric is None or score is not None:
+        score = known[0] if score is None else score
+        if metric is None and len(known) > 1:
+            other = next(name for name in known if name != score)
+            text = f"The table holds {', '.join(known)}; {score} is taken as the measure that selected. To take "
+            notes.append(Note("W206", f'{text}another, write --metric {other} (in Python: metric="{other}").'))
+        return frame, metric or score, score
+    close = (closest(metric or "", known) or known)[0]
+    raise SoberError(
+        "E113",
+        f"The table holds {', '.join(known)}{'' if metric is None else f', not {metric!r}'}. Which one selected the "
+        f'winner? Write --metric {close} (in Python: metric="{close}").',
+    )
 
 
-def _long_scores(frame: Any, score: Any, columns: str) -> tuple[Any, Any]:
-    """Make a long table wide, the folds of each repeat together; return it and the repeat of each of its rows."""
-    fold, repeat = parts.places(frame, parts.FOLDS)
+def _long_scores(frame: Any, score: Any, fold: Any, repeat: Any, columns: str) -> tuple[Any, Any, Any]:
+    """Make a long table wide, the folds of each repeat together; return it, the repeats of its rows, and parameters."""
     place = fold.astype(str).to_frame("fold").assign(repeat="" if repeat is None else repeat.astype(str))
-    # What tells configurations apart: the column that names them, or all parameters.
     taken = {fold.name, None if repeat is None else repeat.name, *parts.measures(frame.columns)}
     by = [c for c in frame.columns if c not in taken and plain(c) not in parts.TASK and str(c)[:1] != "."]
     if (truth := parts.first_named(frame[by], parts.TRUTH)) is not None and frame[truth].nunique() > 1:
         raise SoberError("E812", _NO_SCORES.format(columns) + _NO_CONFIGURATION.format(truth))
-    model = parts.first_named(frame, parts.MODELS)
-    # A column called "model" may be one of several parameters (caret's C5.0).
-    if model is not None and (len(by) < 2 or not place.assign(model=frame[model]).duplicated().any()):
-        by = [model]
-    elif model is not None and model not in by:  # .config of one of several workflows
-        by.append(model)
-    model = parts.configurations(frame, by)
-    if model.nunique() < 2:
+    # What tells configurations apart: the column that names them, or all parameters. A column called "model" may be
+    # one of several parameters (caret's C5.0), and .config be numbered anew in each of several workflows.
+    model, others = parts.first_named(frame, parts.MODELS), by
+    if model is not None:
+        is_alone = len(by) < 2 or not place.assign(model=frame[model]).duplicated().any()
+        others = by if model == ".config" or not is_alone else []
+        by = [model] if is_alone else [*by, *({model} - {*by})]
+    names = parts.configurations(frame, by)
+    if names.nunique() < 2:
         raise SoberError(
             "E813",
             "The table holds the fold scores of one configuration, so nothing was chosen and nothing can be corrected. "
             'Save those of every configuration (caret: trainControl(returnResamp = "all")).',
         )
-    twice = place.assign(model=model).duplicated(keep=False).to_numpy()
+    twice = place.assign(model=names).duplicated(keep=False).to_numpy()
     if twice.any():
         first = twice.argmax()
         raise SoberError(
             "E812",
-            f"{model.iloc[first]!r} has two scores on {fold.name} {place['fold'].iloc[first]!r}. One column must tell "
+            f"{names.iloc[first]!r} has two scores on {fold.name} {place['fold'].iloc[first]!r}. One column must tell "
             f"folds apart and one or more must tell configurations apart; read as {fold.name!r} and "
             f"{', '.join(map(repr, by))}.",
         )
-    # Fold2 before Fold10.
-    order = [place[c].str.replace(r"\d+", lambda number: number[0].zfill(20), regex=True) for c in ("repeat", "fold")]
-    table = frame.set_index([*order, model])[score].unstack()[model.unique()]
-    return table, table.index.get_level_values(0)
+    params = parts.parameters(frame, others, names)
+    order = [place[c].map({one: k for k, one in enumerate(parts.in_order(place[c]))}) for c in ("repeat", "fold")]
+    table = frame.set_index([*order, names])[score].unstack()[parts.in_order(names)]
+    if model == ".config":
+        table.columns = [f"{name}: {shown(told)}".removesuffix(": ") for name, told in zip(table, params, strict=True)]
+    return table, table.index.get_level_values(0), params if others else None
 
 
 def _wide_scores(frame: Any, repeat: Any, n_repeats: int | None, columns: str, metric: str | None) -> tuple[Any, Any]:
@@ -205,8 +211,7 @@ def _wide_scores(frame: Any, repeat: Any, n_repeats: int | None, columns: str, m
 def _cv_results(frame: Any, metric: str | None, n_repeats: int | None) -> FoldScores:
     """A cv_results_ that was saved as a table: one row per configuration."""
     results: dict[str, Any] = {str(column): frame[column].to_numpy() for column in frame.columns}
-    parameters = frame[[name for name in results if name.startswith("param_")]].to_dict("records")
-    results["params"] = [{name[6:]: value for name, value in row.items() if value == value} for row in parameters]
+    results["params"] = parts.records(frame.filter(regex="^param_").rename(columns=lambda name: name[6:]))
     search = SimpleNamespace(cv_results_=results, scoring=metric or "score", refit=metric or True)
     rank = f"rank_test_{metric if f'rank_test_{metric}' in results else 'score'}"
     if rank in results:

@@ -52,7 +52,6 @@ class FinishedSearch:
     """What is known of a search beside its scores or predictions."""
 
     params: Sequence[dict[str, Any]] | None = None  # parameters of each configuration
-    ids: Array | None = None  # numbers of the configurations; default: their positions
     n_repeats: int = 1  # number of times the samples were partitioned into folds
     is_adaptive: bool = False  # whether later configurations were chosen by the scores of earlier ones
     notes: tuple[Note, ...] = ()  # what the reader should know about how it was understood
@@ -146,6 +145,12 @@ def judge(
 
     def alone(name: str, configuration: int) -> Estimate:
         """Judge one configuration, with nothing selected."""
+        if configuration not in kept:
+            raise SoberError(
+                "E122",
+                f"There is no configuration {configuration!r} to compare with: it failed or does not exist. Name one "
+                f"of {kept[0]} to {kept[-1]}.",
+            )
         at = int(np.searchsorted(kept, configuration))
         return estimate(name, at, np.full_like(winners, at), np.array([at]))
 
@@ -167,13 +172,12 @@ def judge(
             f'scores cannot exceed 1, name the metric: correct(..., "{close[0]}").'
         )
         is_share = ranges[name] == ANY and are_shares(table)
-        corrected = replace(
+        out[name] = replace(
             made, value=min(made.value, made.naive) if name == first else made.value,
             notes=(*notes, Note("W201", unknown)) if is_share else notes,
             bounds=Calibrated.of(seen) or made.bounds, confidence_level=confidence_level,
             win_counts=np.bincount(winners.ravel(), minlength=len(kept)), judge_alone=partial(alone, name),
         )  # fmt: skip
-        out[name] = _numbered(corrected, found.ids)
     return out
 
 
@@ -182,14 +186,14 @@ def _notes(found: FoldScores, n_kept: int, k: int) -> tuple[Note, ...]:
     n_tried = found.first.shape[1]
     usual = next((n for n in range(MOST_USUAL_FOLDS, 1, -1) if k % n == 0), k)  # folds of one repeat
     is_unknown = not found.knows_repeats and k > MOST_USUAL_FOLDS and usual < k
-    were = "was" if n_tried - n_kept == 1 else "were"
     said = [
         (is_unknown, "W203", f"It is unknown whether these {k} splits are folds of several repeats. If so, the "
          f"interval is too narrow: pass n_repeats={k // usual} (on the command line --repeats {k // usual})."),
         (True, "W211", f"Only the scores of {k} folds are known, so folds were resampled (BBC-F). Out-of-fold "
          f"predictions give a narrower interval: {found.advice}"),
-        (n_kept < n_tried, "W204", f"{n_tried - n_kept} of {n_tried} configurations failed on some fold and {were} "
-         "left out."),
+        (n_kept < n_tried, "W204", f"{n_tried - n_kept} of {n_tried} configurations failed or were stopped before "
+         "they had a score on every fold, and were left out; if they were stopped for their scores, the estimate is "
+         "slightly too good."),
         (k < FEW_FOLDS, "W205", f"With {k} folds the interval is wide: {k} numbers say little about how scores vary."),
         (n_kept == 1, "W202", "There is only one configuration, so nothing was selected or needs correction."),
     ]  # fmt: skip
@@ -251,19 +255,26 @@ class ToolPredictions(FinishedSearch):
 
     @classmethod
     def by_model(cls, tool: str, y: Any, predictions: Mapping[str, Any], method: str, **about: Any) -> ToolPredictions:
-        """Put predictions [N] or, by sorted class, [N, K] of models side by side; `about`: other attributes."""
+        """Put predictions [N] or, by sorted class, [N, K] of models side by side; `about`: other attributes.
+
+        None stands for the predictions of a model that has none.
+        """
         if method not in METHODS:
             raise SoberError("E122", f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
         if not predictions:
             raise SoberError("E813", "There are no predictions. Pass those of every model that was tried, by its name.")
-        y = np.asarray(y)
-        shapes = {np.shape(column) for column in predictions.values()}
+        y, lacking = np.asarray(y), [column is None for column in predictions.values()]
+        columns = [np.asarray(column) for column in predictions.values() if column is not None]
+        shapes = {column.shape for column in columns}
         if len(shapes) > 1 or any(len(shape) not in (1, 2) or shape[0] != len(y) for shape in shapes):
             said = ", ".join(sorted(map(str, shapes)))
             raise SoberError(
                 "E101", f"Predictions of every model must be [N] or [N, K] of one shape; y has {len(y)} rows: {said}."
             )
-        stacked = np.stack([np.asarray(column) for column in predictions.values()], axis=1)
+        stacked = np.stack(columns, axis=1)
+        if any(lacking):
+            stacked = np.ma.masked_array(stacked)[:, np.cumsum(np.logical_not(lacking)) - 1]
+            stacked[:, lacking] = np.ma.masked
         if method == "predict_log_proba":
             method, stacked = "predict_proba", np.exp(stacked)
         if stacked.ndim == 3:
@@ -358,28 +369,8 @@ def judge_predictions(
     name, params = found.names[first.winner], None if found.params is None else found.params[first.winner]
     return {  # all metrics judge the same winner
         metric: replace(
-            _numbered(one, found.ids), winner_name=name, winner_params=params, notes=(*one.notes, *notes),
+            one, winner_name=name, winner_params=params, notes=(*one.notes, *notes),
             decision=one.decision and one.decision.named(found.names),
         )
         for metric, one in estimates.items()
     }  # fmt: skip
-
-
-def _numbered(one: Estimate, ids: Array | None) -> Estimate:
-    """Number the configurations of an estimate as their tool does, if it does, rather than by their positions."""
-    known = one.configurations if ids is None else ids[one.configurations]
-
-    def alone(number: int) -> Estimate:
-        if number not in known:
-            raise SoberError(
-                "E122",
-                f"There is no configuration {number!r} to compare with: it failed or does not exist. Name one of "
-                f"{known[0]} to {known[-1]}.",
-            )
-        assert one.judge_alone is not None
-        return _numbered(one.judge_alone(int(one.configurations[known == number][0])), ids)
-
-    return replace(
-        one, winner=int(known[one.configurations == one.winner][0]), configurations=known,
-        judge_alone=one.judge_alone and alone, single=None if one.single is None else _numbered(one.single, ids),
-    )  # fmt: skip
