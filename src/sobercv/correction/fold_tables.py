@@ -181,7 +181,7 @@ def _long_scores(frame: Any, score: Any, fold: Any, repeat: Any, columns: str) -
     params = parts.parameters(frame, others, names)
     order = [place[c].map({one: k for k, one in enumerate(parts.in_order(place[c]))}) for c in ("repeat", "fold")]
     table = frame.set_index([*order, names])[score].unstack()[parts.in_order(names)]
-    if model == ".config":
+    if by == [".config"]:
         table.columns = [f"{name}: {shown(told)}".removesuffix(": ") for name, told in zip(table, params, strict=True)]
     return table, table.index.get_level_values(0), params if others else None
 

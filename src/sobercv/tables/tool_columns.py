@@ -216,11 +216,12 @@ def configurations(frame: Any, columns: list[Any]) -> Any:
 
 
 def parameters(frame: Any, columns: list[Any], names: Any) -> list[dict[str, Any]]:
-    """Return the parameters of each configuration, in natural order of their names: the columns that it shares.
+    """Return the parameters of each configuration, in natural order of the configurations' names.
 
-    `names`: of each row's configuration.
+    They are the columns that are the same in all rows of a configuration, and differ between configurations.
     """
-    alike = [c for c in columns if (frame[c].astype(str).groupby(names).nunique() == 1).all()]
+    texts = {c: frame[c].astype(str) for c in columns}
+    alike = [c for c, text in texts.items() if (text.groupby(names).nunique() == 1).all() and text.nunique() > 1]
     first = ~names.duplicated()
     return records(frame.loc[first, alike].set_axis(names[first], axis=0).loc[in_order(names)])
 
