@@ -35,16 +35,18 @@ MOST_USUAL_FOLDS = 10
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 #: Measures of R's tools that scikit-learn does not have, or calls otherwise.
 RANGES = {
-    "kappa": (-1.0, 1.0), "mcc": (-1.0, 1.0), "roc": (0.0, 1.0), "auc": (0.0, 1.0), "pr_auc": (0.0, 1.0),
-    "acc": (0.0, 1.0), "sens": (0.0, 1.0), "spec": (0.0, 1.0), "bal_accuracy": (0.0, 1.0), "rsquared": (0.0, 1.0),
-    "rsq": (0.0, 1.0), "f_meas": (0.0, 1.0), "neg_mmce": (-1.0, 0.0), "neg_ce": (-1.0, 0.0), "kap": (-1.0, 1.0),
-    "cindex": (0.0, 1.0), "roc_aunp": (0.0, 1.0), "roc_aunu": (0.0, 1.0), "roc_auc_survival": (0.0, 1.0),
-}  # fmt: skip
+    r"roc|(pr_)?auc|acc|bal_accuracy|sens|spec|f_meas|rsq(uared)?|cindex|roc_aun[pu]|roc_auc_survival": (0.0, 1.0),
+    "kap(pa)?|mcc": (-1.0, 1.0),
+    "neg_(mm)?ce": (-1.0, 0.0),
+}
 #: So many rows, all predicted correctly, are more likely training rows than a perfect model.
 LEAST_PERFECT = 30
 ANY = (-np.inf, np.inf)
 # AutoGluon calls stackers LightGBM_BAG_L2; a name that only ends in L2 may be a penalty.
 _ENSEMBLE = re.compile(r"WeightedEnsemble|_BAG_L[2-9]|stack(ed|ing|_?ensemble)|super_?learner|blend", re.I)
+
+#: Scores of the folds present in a resample, for each metric [F, C], -> position of the winner.
+Rule = Callable[[Sequence[Array]], int]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,8 +72,7 @@ class FoldScores(FinishedSearch):
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     test_share: float | None = None  # where test sets overlap (ShuffleSplit): their size over that of training sets
     winner: int | None = None  # position of what the tool selected; None for the highest mean
-    #: Scores of the folds present in a resample, by metric [F, C], -> position of the winner.
-    rule: Callable[[Mapping[str, Array]], int] | None = None
+    rule: Rule | None = None  # how the tool selects; None for the highest mean
     knows_repeats: bool = True  # whether something told `n_repeats`
     advice: str = "BBCSearchCV keeps them."  # how the tool keeps out-of-fold predictions
 
@@ -80,27 +81,21 @@ class FoldScores(FinishedSearch):
         """Scores by the metric that selects [F, C]."""
         return next(iter(self.scores.values()))
 
-    def complete(self) -> Array:
-        """Positions of the configurations that have a score on every fold; refuse what cannot be resampled."""
-        if self.n_repeats < 1 or len(self.first) % self.n_repeats:
-            raise SoberError(
-                "E108",
-                f"{len(self.first)} splits cannot be {self.n_repeats} repeats of the same number of folds. "
-                "`n_repeats` is how often the samples were partitioned into folds.",
-            )
-        if len(self.first) < 2 * self.n_repeats:
-            raise SoberError(
-                "E307",
-                "Every configuration was judged on one split only, so there are no folds to resample. Search again "
-                "with cv=5 or more, or pass the hold-out predictions of all configurations to "
-                'sobercv.bbc(y, predictions, interval="fixed_models").',
-            )
-        kept = np.flatnonzero(np.isfinite([*self.scores.values()]).all(axis=(0, 1)))
-        if not len(kept):
+    def complete(self) -> dict[str, Array]:
+        """Scores, undefined of configurations that lack one on some fold; refuse what cannot be resampled."""
+        n_folds, is_complete = len(self.first), np.isfinite([*self.scores.values()]).all(axis=(0, 1))
+        if self.n_repeats < 1 or n_folds % self.n_repeats:
+            text = f"{n_folds} splits cannot be {self.n_repeats} repeats of the same number of folds. `n_repeats` is "
+            raise SoberError("E108", f"{text}how often the samples were partitioned into folds.")
+        if n_folds < 2 * self.n_repeats:
+            text = "Every configuration was judged on one split only, so there are no folds to resample. Search again "
+            text += "with cv=5 or more, or pass the hold-out predictions of all configurations to "
+            raise SoberError("E307", f'{text}sobercv.bbc(y, predictions, interval="fixed_models").')
+        if not is_complete.any():
             raise SoberError("E111", "No configuration has a score on every fold. Check the errors of the search.")
-        if self.winner is not None and self.winner not in kept:
+        if self.winner is not None and not is_complete[self.winner]:
             raise SoberError("E111", "The configuration that the search selected lacks a score on some fold.")
-        return kept
+        return {name: np.where(is_complete, table, np.nan) for name, table in self.scores.items()}
 
 
 def judge(
@@ -108,75 +103,67 @@ def judge(
 ) -> dict[str, Estimate]:
     """Correct the winner's score for having been selected, by every metric: BBC-F within each repeat."""
     check_level(confidence_level)
-    kept, seed, k = found.complete(), seeds.root(random_state), len(found.first) // found.n_repeats  # k folds
-    scores = {name: table[:, kept] for name, table in found.scores.items()}
-    means = {name: table.mean(axis=0) for name, table in scores.items()}
+    scores, seed, k = found.complete(), seeds.root(random_state), len(found.first) // found.n_repeats  # k folds
     repeats = {name: [FoldMeans(one) for one in np.split(table, found.n_repeats)] for name, table in scores.items()}
-    ranges = {name: range_of(name, table, found.ranges.get(name)) for name, table in scores.items()}
+    means = {name: table.mean(axis=0) for name, table in scores.items()}
     first = next(iter(scores))
+    kept = np.flatnonzero(~np.isnan(means[first]))
+    ranges = {name: range_of(name, table, found.ranges.get(name)) for name, table in scores.items()}
     if ranges[first] is None:
-        low, high = scores[first].min(), scores[first].max()
-        raise SoberError(
-            "E102",
-            f"{first} cannot have scores from {low:.6g} to {high:.6g}. Name the metric that was computed, in its own "
-            "unit; losses that are positive have names without neg_, such as log_loss.",
+        text = (
+            f"{first} cannot have scores from {np.nanmin(scores[first]):.6g} to {np.nanmax(scores[first]):.6g}. Name "
         )
+        text += "the metric that was computed, in its own unit; losses that are positive have names without neg_, such "
+        raise SoberError("E102", f"{text}as log_loss.")
     counts = Units.of_folds(k, n_bootstraps, seed).counts(0, n_bootstraps)  # [B, K], for all repeats
-    winner = int(best(means[first][None])[0]) if found.winner is None else int(np.searchsorted(kept, found.winner))
     if found.rule is None:
         winners = np.array([best(one.scores(counts)) for one in repeats[first]])  # [R, B]
     else:
-        winners = np.array([_by_rule(found, kept, r, counts) for r in range(found.n_repeats)])
-
-    def judged(name: str, chosen: Array) -> Array:
-        """Score of what was chosen [R, B] on the folds that are absent from each resample [R, B]."""
-        return np.array([one.picked(counts == 0, at) for one, at in zip(repeats[name], chosen, strict=True)])
+        winners = np.array([_by_rule(found.rule, each, kept, counts) for each in zip(*repeats.values(), strict=True)])
+    winner = int(best(means[first][None])[0]) if found.winner is None else found.winner
 
     def estimate(name: str, at: int, chosen: Array, members: Array) -> Estimate:
-        """Make an estimate for the configuration at this position, compared with those at positions `members`."""
-        own, draws = int(kept[at]), np.mean(judged(name, chosen), axis=0)
+        """Make an estimate for a configuration, compared with `members`, of what was chosen in each resample."""
+        absent = [one.picked(counts == 0, each) for one, each in zip(repeats[name], chosen, strict=True)]  # [R, B]
+        draws = np.mean(absent, axis=0)
         return Estimate(
             value=float(np.mean(draws)), naive=float(means[name][at]), method="bbc-f", metric=name, draws=draws,
-            bounds=Percentile(draws, range=ranges[name] or ANY), winner=own, configurations=kept[members],
-            scores=means[name][members], winner_name=None if found.names is None else found.names[own],
-            winner_params=None if found.params is None else dict(found.params[own]), n_repeats=found.n_repeats,
+            bounds=Percentile(draws, range=ranges[name] or ANY), winner=at, configurations=members,
+            scores=means[name][members], winner_name=None if found.names is None else found.names[at],
+            winner_params=None if found.params is None else dict(found.params[at]), n_repeats=found.n_repeats,
             n_folds=k, n_left_out=found.first.shape[1] - len(kept), seed=seed,
         )  # fmt: skip
 
     def alone(name: str, configuration: int) -> Estimate:
         """Judge one configuration, with nothing selected."""
         if configuration not in kept:
-            raise SoberError(
-                "E122",
-                f"There is no configuration {configuration!r} to compare with: it failed or does not exist. Name one "
-                f"of {kept[0]} to {kept[-1]}.",
-            )
-        at = int(np.searchsorted(kept, configuration))
-        return estimate(name, at, np.full_like(winners, at), np.array([at]))
+            text = f"There is no configuration {configuration!r} to compare with: it failed or does not exist. Name "
+            raise SoberError("E122", f"{text}one of {kept[0]} to {kept[-1]}.")
+        return estimate(name, configuration, np.full_like(winners, configuration), np.array([configuration]))
 
     notes, out = _notes(found, len(kept), k), dict[str, Estimate]()
     for name, table in scores.items():
-        made = estimate(name, winner, winners, np.arange(len(kept)))
+        made = estimate(name, winner, winners, kept)
         # Repeats share samples, so that their variances are not divided; overlapping test sets have Nadeau and
         # Bengio's correction.
         spread = np.mean([one.scores(counts).var(axis=0, ddof=1) for one in repeats[name]], axis=0)
         spread *= 1.0 + k * (found.test_share or 0.0)
-        own = float(np.mean(judged(name, np.full_like(winners, winner)).mean(axis=1)))
         seen = Evidence(
-            means[name], spread, winner, made.value, own, ranges[name] or ANY, k, float(k), clustered=True, folds=True,
-            trained=1.0 - 1.0 / k, draws=np.asarray(made.draws),
+            means[name], spread, winner, made.value, alone(name, winner).value, ranges[name] or ANY, k, float(k),
+            clustered=True, folds=True, trained=1.0 - 1.0 / k, draws=np.asarray(made.draws),
         )  # fmt: skip
-        close = closest(name, metrics.names()) or ["accuracy"]
-        unknown = (
-            f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If the "
-            f'scores cannot exceed 1, name the metric: correct(..., "{close[0]}").'
-        )
-        is_share = ranges[name] == ANY and are_shares(table)
+        unknown = list[Note]()
+        if ranges[name] == ANY and are_shares(table):
+            text = (
+                f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If the "
+            )
+            close = closest(name, metrics.names()) or ["accuracy"]
+            unknown = [Note("W201", f'{text}scores cannot exceed 1, name the metric: correct(..., "{close[0]}").')]
         out[name] = replace(
-            made, value=min(made.value, made.naive) if name == first else made.value,
-            notes=(*notes, Note("W201", unknown)) if is_share else notes,
+            made, value=min(made.value, made.naive) if name == first else made.value, notes=(*notes, *unknown),
             bounds=Calibrated.of(seen) or made.bounds, confidence_level=confidence_level,
-            win_counts=np.bincount(winners.ravel(), minlength=len(kept)), judge_alone=partial(alone, name),
+            win_counts=np.bincount(winners.ravel(), minlength=len(means[name]))[kept],
+            judge_alone=partial(alone, name),
         )  # fmt: skip
     return out
 
@@ -201,23 +188,15 @@ def _notes(found: FoldScores, n_kept: int, k: int) -> tuple[Note, ...]:
     return (*noted, *(Note(code, text) for applies, code, text in said if applies))
 
 
-def _by_rule(found: FoldScores, kept: Array, repeat: int, counts: Array) -> Array:
+def _by_rule(rule: Rule, repeat: Sequence[FoldMeans], kept: Array, counts: Array) -> Array:
     """Run the search's own rule on the folds of each resample of a repeat, repeated as often as they were drawn."""
-    assert found.rule is not None
-    is_kept = np.isin(np.arange(found.first.shape[1]), kept)
-    scores = {
-        name: np.where(is_kept, np.split(table, found.n_repeats)[repeat], np.nan)
-        for name, table in found.scores.items()
-    }
     try:
-        chosen = [found.rule({name: np.repeat(table, row, axis=0) for name, table in scores.items()}) for row in counts]
-        return np.array([np.flatnonzero(kept == one)[0] for one in chosen])
+        chosen = [rule([np.repeat(scores.table, row, axis=0) for scores in repeat]) for row in counts]
+        return np.array([kept[kept == one][0] for one in chosen])
     except Exception as error:
-        raise SoberError(
-            "E117",
-            "`refit` selects the winner, so it is called again on each resample of the folds. It failed there: "
-            f"{type(error).__name__}: {error}. Pass metric= to judge the highest mean instead.",
-        ) from error
+        text = "`refit` selects the winner, so it is called again on each resample of the folds. It failed there: "
+        text += f"{type(error).__name__}: {error}. Pass metric= to judge the highest mean instead."
+        raise SoberError("E117", text) from error
 
 
 def more_is_better(measure: str) -> bool | None:
@@ -233,11 +212,12 @@ def more_is_better(measure: str) -> bool | None:
 def range_of(name: str, scores: Array, told: tuple[float, float] | None) -> tuple[float, float] | None:
     """Smallest and largest possible score, as told or by this name; infinite if unknown; None if scores exceed it."""
     plain = re.sub(r"(classif|regr|surv)\.", "", name.lower())
+    told = told or next((ends for names, ends in RANGES.items() if re.fullmatch(names, plain)), None)
     try:
-        low, high = told or (RANGES[plain] if plain in RANGES else metrics.get(plain).range)
+        low, high = told or metrics.get(plain).range
     except SoberError:  # a study may minimise what is negative
-        return (-np.inf, 0.0) if plain.startswith("neg_") and scores.max() <= 0 else ANY
-    return (low, high) if low - 1e-6 <= scores.min() and scores.max() <= high + 1e-6 else None
+        return (-np.inf, 0.0) if plain.startswith("neg_") and np.nanmax(scores) <= 0 else ANY
+    return (low, high) if low - 1e-6 <= np.nanmin(scores) and np.nanmax(scores) <= high + 1e-6 else None
 
 
 # ---- predictions ---------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from ..inference import Estimate
 from ..inference.estimate import shown
 from ..metrics import Metric
 from ..tables.tool_columns import SPLIT
-from .judging import FoldScores, ToolPredictions, more_is_better
+from .judging import FoldScores, Rule, ToolPredictions, more_is_better
 
 OVERLAP = "Test sets overlap, so the splits are not independent: the interval is widened for it."
 #: How far the mean of fold scores may lie from the value of the trial.
@@ -158,16 +158,14 @@ def _dependence(cv: Any, n_repeats: int | None) -> tuple[float | None, str]:
     return float(test / train) if is_known else 1.0, OVERLAP
 
 
-def _rule(
-    refit: Callable[[dict[str, Any]], int], names: list[str], results: Mapping[str, Any], rows: Array
-) -> Callable[[Mapping[str, Array]], int]:
+def _rule(refit: Callable[[dict[str, Any]], int], names: list[str], results: Mapping[str, Any], rows: Array) -> Rule:
     """Wrap `refit=callable`: it sees the cv_results_ of the folds present in a resample."""
     scores_of = re.compile(r"(split\d+|mean|std|rank)_test_.+")
     others = {key: np.ma.asarray(column)[rows] for key, column in results.items() if not scores_of.fullmatch(key)}
 
-    def rule(present: Mapping[str, Array]) -> int:
+    def rule(present: Sequence[Array]) -> int:
         resampled: dict[str, Any] = {**others, "params": [results["params"][row] for row in rows]}
-        for name, scores in zip(names, present.values(), strict=True):
+        for name, scores in zip(names, present, strict=True):
             mean = scores.mean(axis=0)
             ordered = np.sort(-mean)
             resampled |= {f"split{k}_test_{name}": row for k, row in enumerate(scores)}
