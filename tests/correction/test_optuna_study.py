@@ -57,6 +57,13 @@ def test_fold_scores_are_found_however_they_were_kept(keep, direction):
     assert found.winner_params == made.best_params
 
 
+def test_one_trial_is_refused():
+    for trial in (study(as_list).best_trial, study(as_list).trials[0]):
+        with pytest.raises(SoberError, match="Pass the study") as error:
+            sobercv.correct(trial)
+        assert error.value.code == "E123"
+
+
 def test_a_study_that_keeps_nothing_is_told_how_to_go_on():
     with pytest.raises(SoberError, match=r"sobercv\.optuna\.replay") as error:
         sobercv.correct(study(lambda trial, scores: None))

@@ -78,7 +78,7 @@ def read_frame(
     is_told = told > 1 or by_tool or resampling == "cv"
     if sizes.nunique() > 1 or (is_told and n_repeats not in (None, told)):
         text = f"The table has {told} repeat{'s' * (told > 1)}, with {' or '.join(map(str, sorted(set(sizes))))} folds "
-        text += "each. Repeats must have the same number of folds, and n_repeats= (--repeats) must be their number."
+        text += "each. Repeats must have the same number of folds, and `n_repeats` (--repeats) must be their number."
         raise SoberError("E108", text)
     is_hold_out = resampling in ("bootstrap", "subsampling") or told < len(sizes)
     is_hold_out |= fold is not None and bool(fold.astype(str).str.match(parts.HOLD_OUT).all())
@@ -168,9 +168,12 @@ def _long_scores(frame: Any, score: Any) -> tuple[Any, Any, Any]:
         raise SoberError("E813", text)
     twice = place.assign(model=names).duplicated(keep=False)
     if twice.any():
-        text = f"{names[twice].iloc[0]!r} has two scores on {fold.name} {fold[twice].iloc[0]}. One column must tell "
-        text += f"folds apart and one or more must tell configurations apart; read as {fold.name!r} and "
-        raise SoberError("E812", f"{text}{', '.join(map(repr, by))}.")
+        name, where = names[twice].iloc[0], place["fold"][twice].iloc[0]
+        text = (
+            f"{name!r} has two scores on {fold.name} {where!r}. One column must tell folds apart and one or more must "
+        )
+        text += f"tell configurations apart; read as {fold.name!r} and {', '.join(map(repr, by))}."
+        raise SoberError("E812", text)
     params = parts.parameters(frame, others, names)
     order = [place[c].map({one: k for k, one in enumerate(parts.in_order(place[c]))}) for c in ("repeat", "fold")]
     table = frame.set_index([*order, names])[score].unstack()[parts.in_order(names)]

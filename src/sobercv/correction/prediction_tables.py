@@ -71,10 +71,8 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     if not keep.any():
         raise SoberError("E812", "No predictions remain: the truth is missing everywhere, or all were ignored.")
     found = {"sample": sample, "model": model, "truth": truth, "fold": fold, "repeat": repeat, "group": group}
-    rows, table = (
-        pd.DataFrame({part: column for part, column in found.items() if column is not None})[keep],
-        table[keep],
-    )
+    rows = pd.DataFrame({part: parts.complete(column[keep]) for part, column in found.items() if column is not None})
+    table = table[keep]
     if truth.dtype.kind == "f" and guess_task(rows["truth"]).task == "classification":
         rows["truth"] = rows["truth"].astype(np.int64)  # labels 0 and 1 became 0.0 and 1.0, because some rows had none
     if tool.name in ("tidymodels", "caret") and fold is not None and repeat is None:
@@ -135,7 +133,7 @@ def _spreading(rows: Any, names: list[str]) -> Callable[..., Any]:
     rows["repeat"] = rows.get("repeat", 0)
     values = {}
     for part in rows.columns.intersection(["sample", "fold", "repeat"]):
-        rows[part], values[part] = parts.complete(rows[part]).factorize(sort=True)
+        rows[part], values[part] = rows[part].factorize(sort=True)
     place = ["sample", "model", "repeat"]
     times = rows.groupby(place).size()
     if (most := times.max()) > 1:
@@ -160,7 +158,7 @@ def _spreading(rows: Any, names: list[str]) -> Callable[..., Any]:
 
 def _shared(rows: Any, part: str, *by: str) -> Any:
     """Return what all rows of a sample share, or all of its rows of a repeat; refuse rows that differ."""
-    found = parts.complete(rows[part]).groupby([rows[name] for name in ("sample", *by)])
+    found = rows[part].groupby([rows[name] for name in ("sample", *by)])
     if (found.nunique() > 1).any():
         raise SoberError("E812", f"The {part} differs between rows of one sample. Every sample needs one {part}.")
     return found.first()

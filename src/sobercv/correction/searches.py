@@ -40,8 +40,37 @@ ENSEMBLE = "predictions_ensemble.csv"
 
 
 # ---- fitted searches ------------------------------------------------------------------------------------------------
-def read_search(search: Any, metric: str | None = None, n_repeats: int | None = None) -> FoldScores:
-    """Read the fold scores of a fitted search; `metric` selects (default: `refit`), `n_repeats` is by the splitter."""
+def taken_apart(thing: Any) -> tuple[list[str], Any]:
+    """Return the search that a pipeline ends in, and the names of the steps before it; of anything else itself."""
+    if not hasattr(thing, "named_steps"):
+        return [], thing
+    return [name for name, step in thing.steps[:-1] if step not in (None, "passthrough")], thing.steps[-1][1]
+
+
+def refusal(thing: Any) -> SoberError:
+    """Say what to pass in place of what holds no scores."""
+    kind = type(thing).__name__
+    if hasattr(thing, "fit") and (hasattr(thing, "param_grid") or hasattr(thing, "param_distributions")):
+        return SoberError("E113", f"This {kind} is not fitted yet. Call its fit first.")
+    if hasattr(thing, "intermediate_values") and hasattr(thing, "user_attrs"):
+        return SoberError("E123", "This is one trial, and the choice among all of them is corrected. Pass the study.")
+    if isinstance(thing, (str, os.PathLike)) and Path(thing).suffix in (".pkl", ".pickle", ".joblib"):
+        text = "Unpickling can run any code, so `correct` does not open pickled files. If you trust this one: "
+        return SoberError("E123", f'{text}correct(joblib.load("{thing}")).')
+    text = (
+        "`correct` takes a fitted search, an Optuna study, a table of fold scores, or a result of AutoGluon or mljar; "
+    )
+    text += f"got {kind}. Out-of-fold predictions: sobercv.bbc(y, predictions). Files: sober correct FILE."
+    return SoberError("E123", text)
+
+
+def read_search(
+    search: Any, metric: str | None = None, n_repeats: int | None = None, before: Sequence[str] = ()
+) -> FoldScores:
+    """Read the fold scores of a fitted search.
+
+    `metric` selects (default: `refit`), `n_repeats` is by the splitter, `before` names steps of a pipeline before it.
+    """
     results, cv, refit = search.cv_results_, getattr(search, "cv", None), getattr(search, "refit", True)
     keys = [match for match in map(SPLIT.fullmatch, results) if match]
     if "params" not in results and "n_features" in results:  # RFECV
@@ -80,6 +109,10 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
             "corrected for."
         )
         notes.append(Note("W811", text))
+    if before:
+        text = f"The steps before the search ({', '.join(before)}) were fitted once, to all samples, so every fold was "
+        text += "scored on rows that they had seen; the score may still be too good. Put the pipeline into the search."
+        notes.append(Note("W301", text))
     # Where another metric is to select, neither the search's own winner nor its own rule counts.
     is_own = metric is None if callable(refit) else len(names) == 1 or first == refit
     best = getattr(search, "best_index_", None) if is_own else None
