@@ -139,11 +139,8 @@ def _one_measure(frame: Any, metric: str | None, notes: list[Note]) -> tuple[Any
             notes.append(Note("W206", f'{text}another, write --metric {other} (in Python: metric="{other}").'))
         return frame, metric or score, score
     close = (closest(metric or "", known) or known)[0]
-    raise SoberError(
-        "E113",
-        f"The table holds {', '.join(known)}{'' if metric is None else f', not {metric!r}'}. Which one selected the "
-        f'winner? Write --metric {close} (in Python: metric="{close}").',
-    )
+    text = f"The table holds {', '.join(known)}{'' if metric is None else f', not {metric!r}'}. Which one selected the "
+    raise SoberError("E113", f'{text}winner? Write --metric {close} (in Python: metric="{close}").')
 
 
 def _long_scores(frame: Any, score: Any) -> tuple[Any, Any, Any]:

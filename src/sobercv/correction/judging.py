@@ -320,12 +320,9 @@ def judge_predictions(
     # is also the positive class by its name: 0 and 1, no and yes.
     if pos_label is None and found.names_no_class() and obvious_positive(classes) != classes[1]:
         one, other = classes
-        raise SoberError(
-            "E120",
-            f"The columns of predictions are scores of one of two classes, {str(one)!r} or {str(other)!r}, and the "
-            f"table does not say which; a wrong guess reverses every ranking. Write --positive {one} if "
-            f"larger values mean {str(one)!r}, else --positive {other}.",
-        )
+        text = f"The columns of predictions are scores of one of two classes, {str(one)!r} or {str(other)!r}, and the "
+        text += f"table does not say which; a wrong guess reverses every ranking. Write --positive {one} if larger "
+        raise SoberError("E120", f"{text}values mean {str(one)!r}, else --positive {other}.")
     if len(classes) == 2 and str(pos_label) == str(classes[0]):  # those that name classes are of the greater one
         turned = {"predict_proba": lambda values: 1.0 - values, "decision_function": lambda values: -values}
         responses = {name: turned[name](v) if name in turned else v for name, v in responses.items()}

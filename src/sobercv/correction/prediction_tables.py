@@ -116,11 +116,8 @@ def _model(table: Any, sample: Any, truth: Any, tool: parts.Tool) -> Any:
     if "wflow_id" in table and column == ".config":  # of several workflows, which number theirs alike
         return parts.configurations(table, ["wflow_id", column])
     if column is None:
-        raise SoberError(
-            "E812",
-            f"{str(sample.name)[:40]!r} repeats (up to {sample.value_counts().max()} rows per value), but no column "
-            f"names the configurations. {WANTED}",
-        )
+        text = f"{str(sample.name)[:40]!r} repeats (up to {sample.value_counts().max()} rows per value), but no column "
+        raise SoberError("E812", f"{text}names the configurations. {WANTED}")
     return parts.complete(table[column]).astype(str)
 
 
@@ -138,12 +135,10 @@ def _spreading(rows: Any, names: list[str]) -> Callable[..., Any]:
     times = rows.groupby(place).size()
     if (most := times.max()) > 1:
         row, which, _ = times.idxmax()
-        raise SoberError(
-            "E814",
-            f"In one repeat, row {values['sample'][row]} of configuration {names[which][:50]!r} was predicted {most} "
-            "times, so these are not out-of-fold predictions of one cross-validation. Keep the columns that identify "
-            "configurations and repeats, and save the hold-out predictions only.",
-        )
+        text = f"In one repeat, row {values['sample'][row]} of configuration {names[which][:50]!r} was predicted "
+        text += f"{most} times, so these are not out-of-fold predictions of one cross-validation. Keep the columns "
+        text += "that identify configurations and repeats, and save the hold-out predictions only."
+        raise SoberError("E814", text)
 
     def spread(column: Any, empty: Any = 0.0) -> Any:
         values = column.to_numpy()
@@ -233,11 +228,8 @@ def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
         raise SoberError("E812", text)
     notes, (fold, repeat) = data.notes, parts.places(data.X, parts.FOLD)
     if repeat is not None and repeat.nunique() > 1:
-        raise SoberError(
-            "E812",
-            "The table names repeats, so a sample has several rows; in a wide table every row is a sample. Pass "
-            f"the repeats as a long table. {WANTED}",
-        )
+        text = "The table names repeats, so a sample has several rows; in a wide table every row is a sample. Pass the "
+        raise SoberError("E812", f"{text}repeats as a long table. {WANTED}")
     subject = next((c for c in parts.named(data.X, parts.SUBJECT) if data.X[c].duplicated().any()), "")
     if subject and roles.group is None:
         text = f"{subject[:40]!r} repeats. If it identifies patients, write --group {subject[:40]}, so that "

@@ -76,11 +76,9 @@ def read_search(
     if "params" not in results and "n_features" in results:  # RFECV
         results = {**results, "params": [{"n_features": int(n)} for n in results["n_features"]]}
     if not keys or "params" not in results:
-        raise SoberError(
-            "E812",
-            f"This {type(search).__name__} keeps no scores by fold: its cv_results_ lacks split0_test_score or params. "
-            "Pass the fold scores as a table with one row per fold and one column per configuration.",
-        )
+        text = f"This {type(search).__name__} keeps no scores by fold: its cv_results_ lacks split0_test_score or "
+        text += "params. Pass the fold scores as a table with one row per fold and one column per configuration."
+        raise SoberError("E812", text)
     n_splits, names = 1 + max(int(match[1]) for match in keys), list(dict.fromkeys(match[2] for match in keys))
     columns = {name: [f"split{k}_test_{name}" for k in range(n_splits)] for name in names}
     if lost := [key for each in columns.values() for key in each if key not in results]:
@@ -234,11 +232,9 @@ def read_study(
     is_gain = more_is_better(name) if greater_is_better is None else greater_is_better
     if is_gain is not None and is_gain != (sign > 0) and not name.startswith("neg_"):
         does, better = ("maximises", "lower") if sign > 0 else ("minimises", "higher")
-        raise SoberError(
-            "E122",
-            f"The study {does}, so its values cannot be {metric or 'a score'}, where {better} is better. Name what the "
-            "objective returned, or leave the name out; if the direction is wrong, run the study again.",
-        )
+        text = f"The study {does}, so its values cannot be {metric or 'a score'}, where {better} is better. Name what "
+        text += "the objective returned, or leave the name out; if the direction is wrong, run the study again."
+        raise SoberError("E122", text)
     name = name if sign > 0 or name.startswith("neg_") else f"neg_{name}"
     nothing = np.full(lengths[0], np.nan)  # of trials that were pruned or failed: every trial is at its own number
     scores = np.column_stack([sign * folds.get(trial.number, nothing) for trial in study.trials])
@@ -259,11 +255,8 @@ def read_study_predictions(
     else:
         kept, where = {t.number: predictions.get(t.number) for t in complete}, "`predictions`"
     if all(value is None for value in kept.values()):
-        raise SoberError(
-            "E111",
-            f"None of the {len(complete)} complete trials has its out-of-fold predictions in {where}. In the objective "
-            'write trial.set_user_attr("oof", predicted.tolist()).',
-        )
+        text = f"None of the {len(complete)} complete trials has its out-of-fold predictions in {where}. In the "
+        raise SoberError("E111", f'{text}objective write trial.set_user_attr("oof", predicted.tolist()).')
     by_trial = {f"trial {trial.number}": kept.get(trial.number) for trial in study.trials}
     return ToolPredictions.by_model("Optuna", y, by_trial, method, **about)
 
@@ -353,11 +346,8 @@ def read_autogluon(predictor: Any) -> ToolPredictions:
     try:
         oof = {name: predictor.predict_proba_oof(name) for name in base}
     except AssertionError as error:  # how AutoGluon says that there was no bagging
-        raise SoberError(
-            "E812",
-            f"The predictor has no out-of-fold predictions ({str(error).strip()}) Fit it with bagging: "
-            "predictor.fit(data, num_bag_folds=8).",
-        ) from error
+        text = f"The predictor has no out-of-fold predictions ({str(error).strip()}) Fit it with bagging: "
+        raise SoberError("E812", f"{text}predictor.fit(data, num_bag_folds=8).") from error
     if not oof:
         raise SoberError("E813", "The predictor has no base models. Fit it with num_bag_folds=8.")
     _, inner = predictor.load_data_internal(data="train", return_X=False)
@@ -426,11 +416,8 @@ def _labels(columns: Sequence[str], target: Array, folder: Path) -> Array:
     names = list(two.groups()) if two else [name.removeprefix("prediction_") for name in columns]
     n, codes = max(2, len(names)), target.astype(int)
     if len(strange := target[~np.isin(target, np.arange(n))]):
-        raise SoberError(
-            "E812",
-            f"The target in {folder} must hold the codes of its {n} classes, 0 to {n - 1}; got {strange[0]:g}. Train "
-            "the models again.",
-        )
+        text = f"The target in {folder} must hold the codes of its {n} classes, 0 to {n - 1}; got {strange[0]:g}. "
+        raise SoberError("E812", f"{text}Train the models again.")
     return codes if len(names) < 2 or names != sorted(names) else np.array(names, dtype=object)[codes]
 
 
