@@ -192,7 +192,7 @@ def test_winners_are_numbers_of_trials():
 
 
 def test_means_so_far_are_refused_as_nothing_tells_them_from_learning_curves():
-    with pytest.raises(SoberError, match=r"running means, or a learning curve.*fold_scores") as error:
+    with pytest.raises(SoberError, match=r"running means or a learning curve.*fold_scores") as error:
         sobercv.correct(study(mean_so_far))
     assert error.value.code == "E812"
 

@@ -227,7 +227,7 @@ def test_fold_scores_may_be_a_dict():
 def test_a_value_of_a_study_may_be_rounded_and_any_other_is_named():
     assert sobercv.correct(study(as_list, lambda scores: round(scores.mean(), 3))).n_folds == 5
     with pytest.raises(
-        SoberError, match=r'Trial 0 keeps 5 numbers in "fold_scores", whose mean is 0.\d+, but its value'
+        SoberError, match=r'trial 0 keeps 5 numbers in "fold_scores", whose mean is 0.\d+, but its value'
     ):
         sobercv.correct(study(as_list, np.median))
 

@@ -63,17 +63,16 @@ def correct(
     Parameters
     ----------
     thing : fitted search, study, table, predictor or folder
-        - A fitted search with `cv_results_`: GridSearchCV, RandomizedSearchCV, the halving searches, BayesSearchCV,
-          dask-ml's. A callable `refit` is called again on each resample.
+        - A fitted search with `cv_results_` (GridSearchCV, RandomizedSearchCV, the halving searches, BayesSearchCV,
+          dask-ml's), or a pipeline that ends in one. A callable `refit` is called again on each resample.
         - An Optuna study, or OptunaSearchCV, whose trials keep their fold scores: as a list in a user attribute, or as
-          intermediate values. With `y`: a study whose trials keep out-of-fold predictions in the user attribute "oof"
-          (`predictions=` names another one, or maps trial numbers to predictions). The estimate's `winner` is the
-          number of a trial.
+          intermediate values. With `y`: whose trials keep out-of-fold predictions in the user attribute "oof"
+          (`predictions=` names another one, or maps trial numbers to predictions).
         - Fold scores of any tool, wide (one row per fold; one column, or one key of a dict, per configuration) or long
           (columns such as fold, model and score): tidymodels' ``collect_metrics(summarize = FALSE)``, caret's
           ``$resample``, mlr3's scores, a saved `cv_results_`.
-        - With `y`: a dict of out-of-fold predictions by model, as `cross_val_predict` returns them; `method` says what
-          they are ("predict", "predict_proba" or "decision_function").
+        - With `y`: a dict of out-of-fold predictions by model, as `cross_val_predict` returns them with this `method`
+          ("predict", "predict_proba" or "decision_function").
         - A data frame of predictions: tidymodels' ``collect_predictions()``, caret's ``$pred``, mlr3's.
         - An AutoGluon `TabularPredictor`, or the folder of an mljar-supervised run.
     metric : str, optional

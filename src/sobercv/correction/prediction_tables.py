@@ -143,8 +143,7 @@ def _spreading(rows: Any, names: list[str]) -> Callable[..., Any]:
     def spread(column: Any, empty: Any = 0.0) -> Any:
         values = column.to_numpy()
         kind = object if values.dtype.kind not in "iufb" else np.result_type(values, 0.0)
-        out = np.ma.masked_all(rows[place].max() + 1, kind)
-        out.data[...] = empty
+        out = np.ma.masked_array(np.full(rows[place].max() + 1, empty, kind), True)
         out[tuple(rows[place].to_numpy().T)] = values
         return out
 
@@ -169,8 +168,6 @@ def _responses(table: Any, truth: Any, tool: parts.Tool, spread: Callable[..., A
         chances = {spelled[c]: c for c in table if c in spelled}
     label = next((c for c in parts.named(table, parts.LABEL) if _are_labels(table[c], truth, labels)), None)
     number = next((c for c in parts.named(table, parts.NUMBER) if c != label and table[c].dtype.kind in "iuf"), None)
-    if not chances and label is None and number is None:
-        raise SoberError("E812", f"No column of this long table holds predictions. {tool.hint or WANTED}")
     if number is not None:
         responses["predict" if not chances and truth.dtype.kind == "f" else ""] = spread(table[number])
     if label is not None:
@@ -178,15 +175,15 @@ def _responses(table: Any, truth: Any, tool: parts.Tool, spread: Callable[..., A
         if predicted.isna().any():
             raise SoberError("E110", "A predicted class does not occur in the truth. Check the labels.")
         responses["predict"] = spread(predicted, next(iter(labels.values())))
-    if set(chances) == set(labels):
-        columns = [spread(table[chances[name]]) for name in labels]
-        responses["predict_proba"] = columns[1] if len(columns) == 2 else np.ma.stack(columns, axis=3)
-    elif len(chances) == 1 and len(labels) == 2:
-        ((name, column),) = chances.items()
-        chance = spread(table[column])
-        responses["predict_proba"] = chance if name == list(labels)[1] else 1 - chance
+    if chances and len(labels) == 2:
+        less, greater = labels
+        told = greater in chances
+        responses["predict_proba"] = spread(table[chances[greater]]) if told else 1 - spread(table[chances[less]])
+    elif set(chances) == set(labels):
+        responses["predict_proba"] = np.ma.stack([spread(table[chances[name]]) for name in labels], axis=3)
     if not responses:
-        raise SoberError("E812", "No column holds predictions for the classes of the truth. Check their names.")
+        text = "No column of this long table holds predictions, or names all classes of the truth."
+        raise SoberError("E812", f"{text} {tool.hint or WANTED}")
     return responses
 
 
@@ -262,17 +259,15 @@ def _check_no_classes(names: list[Any], labels: Collection[str], table: Any) -> 
     groups = [*by_stem.values()]
     if len(labels) < 2 or any(len(group) != len(labels) for group in groups):
         return
-    sums = [table[group].dropna().sum(axis=1) for group in groups if table[group].dtypes.eq(float).all()]
-    adds_up = len(sums) == len(groups) and all(np.allclose(each, 1.0, atol=1e-3) for each in sums)
+    are_floats = all(table[group].dtypes.eq(float).all() for group in groups)
+    adds_up = are_floats and all(np.allclose(table[g].dropna().sum(axis=1), 1.0, atol=1e-3) for g in groups)
     # Numbers at the end of other names may count configurations.
     names_classes = all(map(parts.CHANCE.fullmatch, names)) or not all(map(str.isdecimal, labels))
     if adds_up or (len(groups) == 1 and names_classes):
-        raise SoberError(
-            "E813" if len(groups) == 1 else "E812",
-            f"The columns {', '.join(repr(name[:30]) for name in groups[0][:3])} look like probabilities of the "
-            f"{len(labels)} classes by one configuration, one for each class. A wide table has one column per "
-            f"configuration; write probabilities of classes as a long table. {WANTED}",
-        )
+        text = f"The columns {', '.join(repr(name[:30]) for name in groups[0][:3])} look like probabilities of the "
+        text += f"{len(labels)} classes by one configuration, one for each class. A wide table has one column per "
+        text += f"configuration; write probabilities of classes as a long table. {WANTED}"
+        raise SoberError("E813" if len(groups) == 1 else "E812", text)
 
 
 def _column(column: Any, labels: Collection[str]) -> Any:

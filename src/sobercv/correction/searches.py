@@ -315,25 +315,19 @@ def _lists_of(trial: Any) -> Iterator[tuple[str, Array]]:
 
 
 def _what_is_kept(complete: list[Any]) -> str:
-    """Say what trials keep that are no scores of folds; whoever reads on is told how to run the trials again."""
-    kept = [(trial, name, folds) for trial in complete for name, folds in _lists_of(trial)]
-    if not kept:
-        return (
-            f"None of the {len(complete)} complete trials keeps fold scores whose mean is its value. Store them in the "
-            'objective: trial.set_user_attr("fold_scores", scores); or, if the trials keep out-of-fold predictions, '
-            "pass y=; or run the trials again with their folds:"
-        )
-    trial, name, folds = next((each for each in kept if each[1]), kept[0])
-    if not name:  # running means over folds, epochs of one hold-out: nothing tells them apart
-        return (
-            f"Trial {trial.number} reports {len(folds)} values whose mean is not its value: running means, or a "
-            'learning curve. Keep the scores of the folds: trial.set_user_attr("fold_scores", scores), or run the '
-            "trials again with their folds:"
-        )
-    return (
-        f'Trial {trial.number} keeps {len(folds)} numbers in "{name}", whose mean is {np.mean(folds):.4g}, but its '
-        f"value is {trial.value:.4g}. Return the mean of the stored scores, or run the trials again with their folds:"
+    """Say what complete trials keep that are no scores of folds, and what to keep."""
+    text = f"None of the {len(complete)} complete trials keeps fold scores whose mean is its value"
+    kept = [(name, trial, folds) for trial in complete for name, folds in _lists_of(trial)]
+    if kept:
+        name, trial, folds = next((each for each in kept if each[0]), kept[0])
+        # Running means over folds, epochs of one hold-out: nothing tells them apart.
+        reported = f"reports {len(folds)} values, running means or a learning curve"
+        what = f'keeps {len(folds)} numbers in "{name}"' if name else reported
+        text += f"; trial {trial.number} {what}, whose mean is {np.mean(folds):.4g}, but its value is {trial.value:.4g}"
+    text += (
+        '. Store the scores in the objective, trial.set_user_attr("fold_scores", scores), and return their mean; if '
     )
+    return f"{text}trials keep out-of-fold predictions, pass y=; or run them again with their folds:"
 
 
 # ---- AutoGluon, mljar-supervised ------------------------------------------------------------------------------------
