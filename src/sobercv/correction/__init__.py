@@ -176,8 +176,8 @@ def _read(
             thing = pd.DataFrame(thing)
     if not (hasattr(thing, "columns") and hasattr(thing, "iloc")):
         raise searches.refusal(search)
-    if holds_long_predictions(thing):
-        return read_long(thing, Settings())
+    if holds_long_predictions(frame := tidied(thing)):
+        return read_long(frame, Settings())
     found = read_frame(thing, metric, n_repeats=n_repeats, greater_is_better=greater_is_better)
     return replace(found, names=None) if is_array else found
 

@@ -83,8 +83,7 @@ class FoldScores(FinishedSearch):
 
     def complete(self) -> dict[str, Array]:
         """Scores, undefined of configurations that lack one on some fold; refuse what cannot be resampled."""
-        is_complete: Array = np.isfinite([*self.scores.values()]).all(axis=(0, 1))
-        n_folds = len(self.first)
+        n_folds, is_complete = len(self.first), np.isfinite(np.stack([*self.scores.values()])).all(axis=(0, 1))
         if self.n_repeats < 1 or n_folds % self.n_repeats:
             text = f"{n_folds} splits cannot be {self.n_repeats} repeats of the same number of folds. `n_repeats` is "
             raise SoberError("E108", f"{text}how often the samples were partitioned into folds.")

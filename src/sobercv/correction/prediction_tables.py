@@ -182,7 +182,7 @@ def _responses(table: Any, truth: Any, tool: parts.Tool, spread: Callable[..., A
     elif set(chances) == set(labels):
         responses["predict_proba"] = np.ma.stack([spread(table[chances[name]]) for name in labels], axis=3)
     if not responses:
-        text = "No column of this long table holds predictions, or names all classes of the truth."
+        text = "No column of this long table holds predictions, or their names are not those of the truth's classes."
         raise SoberError("E812", f"{text} {tool.hint or WANTED}")
     return responses
 
