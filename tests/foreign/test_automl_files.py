@@ -165,6 +165,27 @@ def test_optuna_says_where_the_study_selects_another_trial():
     assert all("W212" in {note.code for note in one.notes} for one in several.values())
 
 
+@pytest.mark.filterwarnings("ignore:.* lack predictions")
+def test_optuna_trials_without_predictions_are_no_configurations():
+    y = np.array(["n", "y"])[np.arange(40) % 2]
+    rng = np.random.default_rng(0)
+
+    def made(kept):
+        study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
+        for number in range(4):
+            trial = study.ask()
+            if number in kept:
+                trial.set_user_attr("oof", np.where(rng.random(40) < 0.3, y[::-1], y).tolist())
+            study.tell(trial, 0.1 * number)
+        return study
+
+    found = sobercv.correct(made([1, 3]), "accuracy", y=y, method="predict")
+    assert (found.configurations.tolist(), found.n_left_out) == ([1, 3], 2)
+    with pytest.raises(SoberError, match="only one configuration") as error:
+        sobercv.correct(made([2]), "accuracy", y=y, method="predict")
+    assert error.value.code == "E813"
+
+
 @pytest.mark.parametrize("code", ["-1", "0.5", "7"])
 def test_mljar_targets_that_are_no_codes_of_classes(tmp_path, code):
     for model in ("1_Tree", "2_Tree"):

@@ -303,18 +303,13 @@ def judge_predictions(
         notes.append(Note(code, text))
 
     if not is_own and (stacked := [name[:60] for name in found.names if _ENSEMBLE.search(name)]):
-        object_to(
-            "E814",
-            f"{stacked[0]!r} looks like a stacked ensemble, whose predictions were fitted to the same truth; its score "
-            f"cannot be corrected. Leave it out with --ignore {stacked[0]}; an ensemble of the others is corrected by "
-            "sobercv.bbc(..., select=sobercv.greedy_ensemble()).",
-        )
-    if not is_own and len(found.names) == 1:
-        object_to(
-            "E813",
-            "There is only one configuration, so nothing was chosen here and nothing can be corrected. Save the "
-            "predictions of every configuration that was tried, not of the winner alone.",
-        )
+        text = f"{stacked[0]!r} looks like a stacked ensemble, whose predictions were fitted to the same truth; its "
+        text += f"score cannot be corrected. Leave it out with --ignore {stacked[0]}; an ensemble of the others is "
+        object_to("E814", f"{text}corrected by sobercv.bbc(..., select=sobercv.greedy_ensemble()).")
+    is_gap = np.moveaxis(np.ma.getmaskarray(next(iter(found.responses.values()))), 1, 0)
+    if not is_own and sum(not gaps.all() for gaps in is_gap) < 2:
+        text = "There is only one configuration, so nothing was chosen here and nothing can be corrected. Save the "
+        object_to("E813", f"{text}predictions of every configuration that was tried, not of the winner alone.")
     responses, classes = dict(found.responses), found.classes
     # Scores of an unnamed class are taken as those of the greater label, as most tools write them, only where that one
     # is also the positive class by its name: 0 and 1, no and yes.
@@ -336,11 +331,9 @@ def judge_predictions(
     first = next(iter(estimates.values()))
     best = 0.0 if first.metric.startswith("neg_") else 1.0
     if not is_own and len(found.y) >= LEAST_PERFECT and np.max(first.scores) >= best - 1e-9:
-        object_to(
-            "E814",
-            f"{found.names[first.winner][:60]!r} predicts all {len(found.y)} rows perfectly, as models do on the rows "
-            "they were trained on. Save out-of-fold predictions; if that is what these are, add --force.",
-        )
+        text = f"{found.names[first.winner][:60]!r} predicts all {len(found.y)} rows perfectly, as models do on the "
+        text += "rows they were trained on. Save out-of-fold predictions; if that is what these are, add --force."
+        object_to("E814", text)
     if found.is_adaptive:
         notes.append(adaptive(first.n_groups or first.n_samples, first.n_configurations))
     name, params = found.names[first.winner], None if found.params is None else found.params[first.winner]

@@ -57,10 +57,8 @@ def refusal(thing: Any) -> SoberError:
     if isinstance(thing, (str, os.PathLike)) and Path(thing).suffix in (".pkl", ".pickle", ".joblib"):
         text = "Unpickling can run any code, so `correct` does not open pickled files. If you trust this one: "
         return SoberError("E123", f'{text}correct(joblib.load("{thing}")).')
-    text = (
-        "`correct` takes a fitted search, an Optuna study, a table of fold scores, or a result of AutoGluon or mljar; "
-    )
-    text += f"got {kind}. Out-of-fold predictions: sobercv.bbc(y, predictions). Files: sober correct FILE."
+    text = "`correct` takes a fitted search, an Optuna study, a table of fold scores, or a result of AutoGluon or "
+    text += f"mljar; got {kind}. Out-of-fold predictions: sobercv.bbc(y, predictions). Files: sober correct FILE."
     return SoberError("E123", text)
 
 
@@ -101,12 +99,9 @@ def read_search(
     if "iter" in results:
         iteration = np.asarray(results["iter"])
         rows = np.flatnonzero(iteration == iteration.max())
-        text = (
-            f"A halving search: only the configurations of its last iteration ({len(rows)}) were judged on all data. "
-            f"The earlier iterations ({len(np.unique(iteration)) - 1}) chose them on the same samples; that is not "
-            "corrected for."
-        )
-        notes.append(Note("W811", text))
+        text = f"A halving search: only the configurations of its last iteration ({len(rows)}) were judged on all "
+        text += f"data. The earlier iterations ({len(np.unique(iteration)) - 1}) chose them on the same samples; that "
+        notes.append(Note("W811", f"{text}is not corrected for."))
     if before:
         text = f"The steps before the search ({', '.join(before)}) were fitted once, to all samples, so every fold was "
         text += "scored on rows that they had seen; the score may still be too good. Put the pipeline into the search."
@@ -277,11 +272,9 @@ def with_study_winner(study: Any, estimates: dict[str, Estimate]) -> dict[str, E
     if len(study.directions) > 1 or (best := study.best_trial.number) == winner:
         return estimates
     kept = "" if best in first.configurations else ", which kept no predictions"
-    text = (
-        f"The study's own best trial is {best} (value {study.best_value:.6g}){kept}; by {first.metric} of the kept "
-        f"predictions it is {winner}, and this is the score of {winner}. For the score of {best} correct by the metric "
-        "that the objective returned."
-    )
+    text = f"The study's own best trial is {best} (value {study.best_value:.6g}){kept}; by {first.metric} of the kept "
+    text += f"predictions it is {winner}, and this is the score of {winner}. For the score of {best} correct by the "
+    text += "metric that the objective returned."
     return {name: replace(one, notes=(*one.notes, Note("W212", text))) for name, one in estimates.items()}
 
 
@@ -419,6 +412,6 @@ def _ensembles_left_out(names: Sequence[str], n_kept: int) -> tuple[Note, ...]:
     """Note which models were left out because they are made of the `n_kept` others."""
     text = (
         f"{len(names)} of {len(names) + n_kept} models ({', '.join(names[:3])}) are ensembles of the others, fitted to "
-        "the same truth, and were left out. select=sobercv.greedy_ensemble() judges an ensemble of the others."
     )
+    text += "the same truth, and were left out. select=sobercv.greedy_ensemble() judges an ensemble of the others."
     return (Note("W204", text),) if names else ()
