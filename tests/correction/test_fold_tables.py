@@ -73,7 +73,12 @@ def test_caret(name):
     assert found.names == ["k=1", "k=3", "k=5", "k=9"]
     means = frame.groupby("k")["Accuracy"].mean()
     assert found.first.mean(axis=0) == pytest.approx(means.to_numpy())
-    assert sobercv.correct(frame).naive == pytest.approx(means.max())
+    best = sobercv.correct(frame)
+    assert best.naive == pytest.approx(means.max())
+    assert best.winner_params == {"k": means.idxmax()}
+    with pytest.raises(SoberError, match=r"Accuracy, Kappa, not 'accuracy'.*--metric Accuracy") as error:
+        sobercv.correct(frame, "accuracy")
+    assert error.value.code == "E122"
     assert sobercv.correct(frame, "Kappa").metric == "Kappa"
 
 

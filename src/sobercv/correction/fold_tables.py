@@ -140,7 +140,9 @@ def _one_measure(frame: Any, metric: str | None, notes: list[Note]) -> tuple[Any
         return frame, metric or score, score
     close = (closest(metric or "", known) or known)[0]
     text = f"The table holds {', '.join(known)}{'' if metric is None else f', not {metric!r}'}. Which one selected the "
-    raise SoberError("E113", f'{text}winner? Write --metric {close} (in Python: metric="{close}").')
+    raise SoberError(
+        "E113" if metric is None else "E122", f'{text}winner? Write --metric {close} (in Python: metric="{close}").'
+    )
 
 
 def _long_scores(frame: Any, score: Any) -> tuple[Any, Any, Any]:
