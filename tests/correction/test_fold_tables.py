@@ -59,7 +59,8 @@ def test_tidymodels():
     with pytest.raises(SoberError, match="accuracy, roc_auc"):
         sobercv.correct(tidy())
     found = sobercv.correct(tidy(), "roc_auc")
-    assert found.winner_name == "Preprocessor1_Model3"
+    assert found.winner_name == "Preprocessor1_Model3: penalty=0.3"
+    assert found.winner_params == {"penalty": 0.3}
     assert found.naive == pytest.approx(0.7 + 0.03 + 3 / 50)
     assert sobercv.correct(tidy(2), "roc_auc").n_repeats == 2
 
@@ -72,7 +73,12 @@ def test_caret(name):
     assert found.names == ["k=1", "k=3", "k=5", "k=9"]
     means = frame.groupby("k")["Accuracy"].mean()
     assert found.first.mean(axis=0) == pytest.approx(means.to_numpy())
-    assert sobercv.correct(frame).naive == pytest.approx(means.max())
+    best = sobercv.correct(frame)
+    assert best.naive == pytest.approx(means.max())
+    assert best.winner_params == {"k": means.idxmax()}
+    with pytest.raises(SoberError, match=r"Accuracy, Kappa, not 'accuracy'.*--metric Accuracy") as error:
+        sobercv.correct(frame, "accuracy")
+    assert error.value.code == "E122"
     assert sobercv.correct(frame, "Kappa").metric == "Kappa"
 
 
@@ -127,7 +133,8 @@ def test_a_parameter_called_model_is_one_of_several():
     ]  # fmt: skip
     found = sobercv.correct(pd.DataFrame(rows))
     assert found.n_configurations == 4
-    assert found.winner_name == "model=tree, trials=10"
+    assert found.winner_name == "model=rules, trials=10", "of equals the first by name"
+    assert found.winner_params == {"model": "rules", "trials": 10}
 
 
 def test_predictions_in_a_frame_are_known_by_their_columns():

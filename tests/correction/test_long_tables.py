@@ -84,6 +84,12 @@ def test_correct_reads_the_same_long_tables(names):
     assert sobercv.correct(melted(names), "roc_auc").value == EXPECTED.value
 
 
+def test_a_repeat_in_the_index_is_a_repeat():
+    table = melted(repeats=2)
+    found, expected = sobercv.correct(table.set_index("repeat"), "roc_auc"), sobercv.correct(table, "roc_auc")
+    assert (found.value, found.n_repeats) == (expected.value, 2)
+
+
 def test_polars_is_read_as_pandas_is():
     assert sobercv.correct(polars.from_pandas(melted()), "roc_auc").value == EXPECTED.value
 

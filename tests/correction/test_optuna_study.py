@@ -57,6 +57,13 @@ def test_fold_scores_are_found_however_they_were_kept(keep, direction):
     assert found.winner_params == made.best_params
 
 
+def test_one_trial_is_refused():
+    for trial in (study(as_list).best_trial, study(as_list).trials[0]):
+        with pytest.raises(SoberError, match="Pass the study") as error:
+            sobercv.correct(trial)
+        assert error.value.code == "E123"
+
+
 def test_a_study_that_keeps_nothing_is_told_how_to_go_on():
     with pytest.raises(SoberError, match=r"sobercv\.optuna\.replay") as error:
         sobercv.correct(study(lambda trial, scores: None))
@@ -178,14 +185,14 @@ def test_winners_are_numbers_of_trials():
     found, expected = sobercv.correct(made), sobercv.correct(SCORES[2:].T)
     assert found.winner == made.best_trial.number == expected.winner + 2
     assert found.configurations.tolist() == list(range(2, len(SCORES)))
-    assert (found.value, found.interval) == (expected.value, expected.interval)
-    assert found.gain_over(3).interval == expected.gain_over(1).interval
+    assert (found.value, *found.interval) == pytest.approx((expected.value, *expected.interval), abs=1e-12)
+    assert found.gain_over(3).interval == pytest.approx(expected.gain_over(1).interval, abs=1e-12)
     with pytest.raises(SoberError, match="Name one of 2 to 7"):
         found.gain_over(0)
 
 
 def test_means_so_far_are_refused_as_nothing_tells_them_from_learning_curves():
-    with pytest.raises(SoberError, match=r"running means, or a learning curve.*fold_scores") as error:
+    with pytest.raises(SoberError, match=r"running means or a learning curve.*fold_scores") as error:
         sobercv.correct(study(mean_so_far))
     assert error.value.code == "E812"
 

@@ -55,7 +55,7 @@ def test_each_table_is_known_for_what_it_is():
 def test_workflows_of_tidymodels_number_their_configurations_alike():
     tidy = TABLES["tidymodels"].drop(columns="other")
     both = recognise(pd.concat([tidy.assign(wflow_id=name) for name in ("svm", "knn")]))
-    assert both.names[0] == "wflow_id=svm, .config=model 0"
+    assert both.names[0] == "wflow_id=knn, .config=model 0"
     assert len(both.names) == 2 * len(MODELS)
 
 

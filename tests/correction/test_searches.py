@@ -309,6 +309,27 @@ def test_a_race_is_not_corrected_by_its_fold_scores():
     assert sobercv.correct(whole).n_configurations == 3
 
 
+def test_a_pipeline_that_ends_in_a_search_is_that_search_and_what_came_before_is_noted():
+    pipeline = Pipeline([("scale", StandardScaler()), ("search", GridSearchCV(TREE, GRID, cv=FOLDS))]).fit(X, Y)
+    found, expected = sobercv.correct(pipeline), sobercv.correct(pipeline[-1])
+    assert (found.value, found.interval, found.winner) == (expected.value, expected.interval, expected.winner)
+    (note,) = [note for note in found.notes if note not in expected.notes]
+    assert (note.code, "(scale) were fitted once" in note.text) == ("W301", True)
+    nothing = Pipeline([("nothing", "passthrough"), ("search", pipeline[-1])])
+    assert sobercv.correct(nothing).notes == expected.notes
+    with pytest.raises(SoberError, match="This GridSearchCV is not fitted yet"):
+        sobercv.correct(Pipeline([("scale", StandardScaler()), ("search", GridSearchCV(TREE, GRID))]))
+
+
+def test_a_pickled_search_is_not_opened(tmp_path):
+    path = tmp_path / "search.joblib"
+    path.write_bytes(b"")
+    for given in (path, str(path)):
+        with pytest.raises(SoberError, match=r"does not open pickled files.*correct\(joblib\.load\(") as error:
+            sobercv.correct(given)
+        assert error.value.code == "E123"
+
+
 def test_what_keeps_no_search_is_not_called_unfitted():
     with pytest.raises(SoberError, match="LogisticRegressionCV") as error:
         sobercv.correct(LogisticRegressionCV(Cs=2, cv=3, max_iter=5000).fit(X[:, :3], Y))

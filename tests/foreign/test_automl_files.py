@@ -110,6 +110,7 @@ def study(tmp_path_factory):
     return optuna.load_study(study_name="iris", storage=JournalStorage(JournalFileBackend(str(path))))
 
 
+@pytest.mark.filterwarnings("ignore:1 of 6 configurations lack predictions")  # one was pruned
 def test_optuna(study):
     y = np.repeat([0, 1], 30)
     kept = {t.number: t.user_attrs["oof"] for t in study.trials if t.state.name == "COMPLETE"}
@@ -125,7 +126,7 @@ def test_optuna(study):
     assert error.value.code == "E122"
     assert (found.winner_name, found.winner_params) == (f"trial {number}", study.trials[number].params)
     assert study.best_trial.number == number
-    assert {note.code for note in found.notes} >= {"W204", "W811"}  # one was pruned; TPE learns from scores
+    assert {note.code for note in found.notes} >= {"W204", "W811"}  # TPE learns from scores
     assert sobercv.correct(study, "roc_auc", y=y, predictions=kept).value == found.value
     both = sobercv.correct(study, ["roc_auc", "neg_log_loss"], y=y)
     assert both["neg_log_loss"].winner_name == f"trial {number}"
@@ -162,6 +163,27 @@ def test_optuna_says_where_the_study_selects_another_trial():
     assert "trial" in mixed.decision.shown()
     several = sobercv.correct(study, ["roc_auc", "neg_log_loss"], y=y)
     assert all("W212" in {note.code for note in one.notes} for one in several.values())
+
+
+@pytest.mark.filterwarnings("ignore:.* lack predictions")
+def test_optuna_trials_without_predictions_are_no_configurations():
+    y = np.array(["n", "y"])[np.arange(40) % 2]
+    rng = np.random.default_rng(0)
+
+    def made(kept):
+        study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
+        for number in range(4):
+            trial = study.ask()
+            if number in kept:
+                trial.set_user_attr("oof", np.where(rng.random(40) < 0.3, y[::-1], y).tolist())
+            study.tell(trial, 0.1 * number)
+        return study
+
+    found = sobercv.correct(made([1, 3]), "accuracy", y=y, method="predict")
+    assert (found.configurations.tolist(), found.n_left_out) == ([1, 3], 2)
+    with pytest.raises(SoberError, match="only one configuration") as error:
+        sobercv.correct(made([2]), "accuracy", y=y, method="predict")
+    assert error.value.code == "E813"
 
 
 @pytest.mark.parametrize("code", ["-1", "0.5", "7"])

@@ -63,17 +63,16 @@ def correct(
     Parameters
     ----------
     thing : fitted search, study, table, predictor or folder
-        - A fitted search with `cv_results_`: GridSearchCV, RandomizedSearchCV, the halving searches, BayesSearchCV,
-          dask-ml's. A callable `refit` is called again on each resample.
+        - A fitted search with `cv_results_` (GridSearchCV, RandomizedSearchCV, the halving searches, BayesSearchCV,
+          dask-ml's), or a pipeline that ends in one. A callable `refit` is called again on each resample.
         - An Optuna study, or OptunaSearchCV, whose trials keep their fold scores: as a list in a user attribute, or as
-          intermediate values. With `y`: a study whose trials keep out-of-fold predictions in the user attribute "oof"
-          (`predictions=` names another one, or maps trial numbers to predictions). The estimate's `winner` is the
-          number of a trial.
+          intermediate values. With `y`: whose trials keep out-of-fold predictions in the user attribute "oof"
+          (`predictions=` names another one, or maps trial numbers to predictions).
         - Fold scores of any tool, wide (one row per fold; one column, or one key of a dict, per configuration) or long
           (columns such as fold, model and score): tidymodels' ``collect_metrics(summarize = FALSE)``, caret's
           ``$resample``, mlr3's scores, a saved `cv_results_`.
-        - With `y`: a dict of out-of-fold predictions by model, as `cross_val_predict` returns them; `method` says what
-          they are ("predict", "predict_proba" or "decision_function").
+        - With `y`: a dict of out-of-fold predictions by model, as `cross_val_predict` returns them with this `method`
+          ("predict", "predict_proba" or "decision_function").
         - A data frame of predictions: tidymodels' ``collect_predictions()``, caret's ``$pred``, mlr3's.
         - An AutoGluon `TabularPredictor`, or the folder of an mljar-supervised run.
     metric : str, optional
@@ -115,73 +114,72 @@ def correct(
     """
     if hasattr(thing, "estimate_") and hasattr(thing, "race_"):
         return thing.estimate_  # BBCSearchCV has done it, with more than folds to go by
-    if hasattr(thing, "to_pandas") and hasattr(thing, "columns"):  # polars, pyarrow
-        thing = thing.to_pandas()
+    named = metric[0] if isinstance(metric, (list, tuple)) and len(metric) == 1 else metric
+    name = named if isinstance(named, str) else None
     settings = {"confidence_level": confidence_level, "random_state": random_state}
-    study = getattr(thing, "study_", thing)  # OptunaSearchCV's cv_results_ lacks the parameters
-    if (predictions := _predictions(thing, study, y, options)) is not None:
-        estimates = judge_predictions(predictions, metric, **settings, **options)
-        if searches.is_study(study):
-            estimates = searches.with_study_winner(study, predictions, estimates)
+    if y is not None:
+        found: FoldScores | ToolPredictions = _read_predictions(thing, y, options)
     else:
-        if unknown := [name for name in options if name != "n_bootstraps"]:
-            raise SoberError("E122", f"`correct` has no option {unknown[0]!r} for fold scores.")
-        named = metric[0] if isinstance(metric, (list, tuple)) and len(metric) == 1 else metric
-        is_name = named is None or isinstance(named, str)
-        found = _fold_scores(thing, study, named if is_name else None, n_repeats, greater_is_better)
-        if not is_name:
-            raise SoberError("E114", "Fold scores are corrected by the metric that selected. Name one metric.")
+        found = _read(thing, name, n_repeats, greater_is_better)
+    if isinstance(found, ToolPredictions):
+        estimates = judge_predictions(found, metric, **settings, **options)
+        if searches.is_study(study := _study_of(thing)):
+            estimates = searches.with_study_winner(study, estimates)
+    elif unknown := [option for option in options if option != "n_bootstraps"]:
+        raise SoberError("E122", f"`correct` has no option {unknown[0]!r} for fold scores.")
+    elif named is not name:
+        raise SoberError("E114", "Fold scores are corrected by the metric that selected. Name one metric.")
+    else:
         estimates = judge(found, **settings, **options)
     several = len(estimates) > 1 or isinstance(metric, (list, tuple))
     return Estimates(estimates) if several else next(iter(estimates.values()))
 
 
-def _predictions(thing: Any, study: Any, y: Any, options: dict[str, Any]) -> ToolPredictions | None:
-    """Read the out-of-fold predictions in it; None where it holds none."""
-    if y is not None:
-        if searches.is_study(study):
-            own = {name: options.pop(name) for name in ("predictions", "method") if name in options}
-            return searches.read_study_predictions(study, y, **own)
-        if isinstance(thing, Mapping):
-            return ToolPredictions.by_model("cross_val_predict", y, thing, options.pop("method", "predict"))
-        raise SoberError(
-            "E114",
-            "`y` belongs with predictions; fold scores do not need it. If the columns are out-of-fold predictions: "
-            "sobercv.bbc(y, predictions, metric).",
-        )
+def _study_of(thing: Any) -> Any:
+    """Return the study of an OptunaSearchCV, whose cv_results_ lacks the parameters; any other thing as it is."""
+    return getattr(thing, "study_", thing)
+
+
+def _read_predictions(thing: Any, y: Any, options: dict[str, Any]) -> ToolPredictions:
+    """Read out-of-fold predictions to which the caller knows the truth."""
+    if searches.is_study(study := _study_of(thing)):
+        own = {name: options.pop(name) for name in ("predictions", "method") if name in options}
+        return searches.read_study_predictions(study, y, **own)
+    if isinstance(thing, Mapping):
+        return ToolPredictions.by_model("cross_val_predict", y, thing, options.pop("method", "predict"))
+    text = "`y` belongs with predictions; fold scores do not need it. If the columns are out-of-fold predictions: "
+    raise SoberError("E114", f"{text}sobercv.bbc(y, predictions, metric).")
+
+
+def _read(
+    thing: Any, metric: str | None, n_repeats: int | None, greater_is_better: bool | None
+) -> FoldScores | ToolPredictions:
+    """Read scores by fold, or out-of-fold predictions beside their truth."""
     if hasattr(thing, "leaderboard") and hasattr(thing, "predict_proba_oof"):
         return searches.read_autogluon(thing)
     if isinstance(thing, (str, os.PathLike)) and os.path.isdir(thing):
         return read_mljar(thing)
-    return read_long(thing, Settings()) if hasattr(thing, "columns") and holds_long_predictions(thing) else None
-
-
-def _fold_scores(
-    thing: Any, study: Any, metric: str | None, n_repeats: int | None, greater_is_better: bool | None
-) -> FoldScores:
-    """Read the scores by fold in it."""
-    if searches.is_study(study):
+    if searches.is_study(study := _study_of(thing)):
         if study is not thing:  # OptunaSearchCV maximises scores, whatever their name
             metric, greater_is_better = metric or searches.title(thing), True
         return searches.read_study(study, metric, n_repeats, greater_is_better)
     if isinstance(thing, Mapping) and "params" in thing:
         thing = SimpleNamespace(cv_results_=thing, scoring=metric)
-    if isinstance(getattr(thing, "cv_results_", None), Mapping):
-        return read_search(thing, metric, n_repeats)
+    before, search = searches.taken_apart(thing)
+    if isinstance(getattr(search, "cv_results_", None), Mapping):
+        return read_search(search, metric, n_repeats, before)
+    if hasattr(thing, "to_pandas") and hasattr(thing, "columns"):  # polars, pyarrow
+        thing = thing.to_pandas()
     is_array = isinstance(thing, np.ndarray) and thing.ndim == 2 and thing.dtype.kind in "fiu"
     if is_array or isinstance(thing, Mapping):  # fold scores by configuration
         with suppress(ValueError):
             thing = pd.DataFrame(thing)
-    if hasattr(thing, "columns") and hasattr(thing, "iloc"):
-        found = read_frame(thing, metric, n_repeats=n_repeats, greater_is_better=greater_is_better)
-        return replace(found, names=None) if is_array else found
-    if hasattr(thing, "fit") and (hasattr(thing, "param_grid") or hasattr(thing, "param_distributions")):
-        raise SoberError("E113", f"This {type(thing).__name__} is not fitted yet. Call its fit first.")
-    raise SoberError(
-        "E123",
-        "`correct` takes a fitted search, an Optuna study, a table of fold scores, or a result of AutoGluon or mljar; "
-        f"got {type(thing).__name__}. Out-of-fold predictions: sobercv.bbc(y, predictions). Files: sober correct FILE.",
-    )
+    if not (hasattr(thing, "columns") and hasattr(thing, "iloc")):
+        raise searches.refusal(search)
+    if holds_long_predictions(frame := tidied(thing)):
+        return read_long(frame, Settings())
+    found = read_frame(thing, metric, n_repeats=n_repeats, greater_is_better=greater_is_better)
+    return replace(found, names=None) if is_array else found
 
 
 def recognise(

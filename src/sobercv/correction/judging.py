@@ -35,14 +35,16 @@ MOST_USUAL_FOLDS = 10
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 #: Measures of R's tools that scikit-learn does not have, or calls otherwise.
 RANGES = {
-    "kappa": (-1.0, 1.0), "mcc": (-1.0, 1.0), "roc": (0.0, 1.0), "auc": (0.0, 1.0), "pr_auc": (0.0, 1.0),
-    "acc": (0.0, 1.0), "sens": (0.0, 1.0), "spec": (0.0, 1.0), "bal_accuracy": (0.0, 1.0), "rsquared": (0.0, 1.0),
-    "rsq": (0.0, 1.0), "f_meas": (0.0, 1.0), "neg_mmce": (-1.0, 0.0), "neg_ce": (-1.0, 0.0), "kap": (-1.0, 1.0),
-    "cindex": (0.0, 1.0), "roc_aunp": (0.0, 1.0), "roc_aunu": (0.0, 1.0), "roc_auc_survival": (0.0, 1.0),
-}  # fmt: skip
+    r"roc|(pr_)?auc|acc|bal_accuracy|sens|spec|f_meas|rsq(uared)?|cindex|roc_aun[pu]|roc_auc_survival": (0.0, 1.0),
+    "kap(pa)?|mcc": (-1.0, 1.0),
+    "neg_(mm)?ce": (-1.0, 0.0),
+}
 ANY = (-np.inf, np.inf)
 # AutoGluon calls stackers LightGBM_BAG_L2; a name that only ends in L2 may be a penalty.
 _ENSEMBLE = re.compile(r"WeightedEnsemble|_BAG_L[2-9]|stack(ed|ing|_?ensemble)|super_?learner|blend", re.I)
+
+#: Scores of the folds present in a resample, for each metric [F, C], -> position of the winner.
+Rule = Callable[[Sequence[Array]], int]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -50,7 +52,6 @@ class FinishedSearch:
     """What is known of a search beside its scores or predictions."""
 
     params: Sequence[dict[str, Any]] | None = None  # parameters of each configuration
-    ids: Array | None = None  # numbers of the configurations; default: their positions
     n_repeats: int = 1  # number of times the samples were partitioned into folds
     is_adaptive: bool = False  # whether later configurations were chosen by the scores of earlier ones
     notes: tuple[Note, ...] = ()  # what the reader should know about how it was understood
@@ -69,8 +70,7 @@ class FoldScores(FinishedSearch):
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     test_share: float | None = None  # where test sets overlap (ShuffleSplit): their size over that of training sets
     winner: int | None = None  # position of what the tool selected; None for the highest mean
-    #: Scores of the folds present in a resample, by metric [F, C], -> position of the winner.
-    rule: Callable[[Mapping[str, Array]], int] | None = None
+    rule: Rule | None = None  # how the tool selects; None for the highest mean
     knows_repeats: bool = True  # whether something told `n_repeats`
     advice: str = "BBCSearchCV keeps them."  # how the tool keeps out-of-fold predictions
 
@@ -79,27 +79,21 @@ class FoldScores(FinishedSearch):
         """Scores by the metric that selects [F, C]."""
         return next(iter(self.scores.values()))
 
-    def complete(self) -> Array:
-        """Positions of the configurations that have a score on every fold; refuse what cannot be resampled."""
-        if self.n_repeats < 1 or len(self.first) % self.n_repeats:
-            raise SoberError(
-                "E108",
-                f"{len(self.first)} splits cannot be {self.n_repeats} repeats of the same number of folds. "
-                "`n_repeats` is how often the samples were partitioned into folds.",
-            )
-        if len(self.first) < 2 * self.n_repeats:
-            raise SoberError(
-                "E307",
-                "Every configuration was judged on one split only, so there are no folds to resample. Search again "
-                "with cv=5 or more, or pass the hold-out predictions of all configurations to "
-                'sobercv.bbc(y, predictions, interval="fixed_models").',
-            )
-        kept = np.flatnonzero(np.isfinite([*self.scores.values()]).all(axis=(0, 1)))
-        if not len(kept):
+    def complete(self) -> dict[str, Array]:
+        """Scores, undefined of configurations that lack one on some fold; refuse what cannot be resampled."""
+        n_folds, is_complete = len(self.first), np.isfinite(np.stack([*self.scores.values()])).all(axis=(0, 1))
+        if self.n_repeats < 1 or n_folds % self.n_repeats:
+            text = f"{n_folds} splits cannot be {self.n_repeats} repeats of the same number of folds. `n_repeats` is "
+            raise SoberError("E108", f"{text}how often the samples were partitioned into folds.")
+        if n_folds < 2 * self.n_repeats:
+            text = "Every configuration was judged on one split only, so there are no folds to resample. Search again "
+            text += "with cv=5 or more, or pass the hold-out predictions of all configurations to "
+            raise SoberError("E307", f'{text}sobercv.bbc(y, predictions, interval="fixed_models").')
+        if not is_complete.any():
             raise SoberError("E111", "No configuration has a score on every fold. Check the errors of the search.")
-        if self.winner is not None and self.winner not in kept:
+        if self.winner is not None and not is_complete[self.winner]:
             raise SoberError("E111", "The configuration that the search selected lacks a score on some fold.")
-        return kept
+        return {name: np.where(is_complete, table, np.nan) for name, table in self.scores.items()}
 
 
 def judge(
@@ -107,71 +101,68 @@ def judge(
 ) -> dict[str, Estimate]:
     """Correct the winner's score for having been selected, by every metric: BBC-F within each repeat."""
     check_level(confidence_level)
-    kept, seed, k = found.complete(), seeds.root(random_state), len(found.first) // found.n_repeats  # k folds
-    scores = {name: table[:, kept] for name, table in found.scores.items()}
-    means = {name: table.mean(axis=0) for name, table in scores.items()}
+    scores, seed, k = found.complete(), seeds.root(random_state), len(found.first) // found.n_repeats  # k folds
     repeats = {name: [FoldMeans(one) for one in np.split(table, found.n_repeats)] for name, table in scores.items()}
-    ranges = {name: range_of(name, table, found.ranges.get(name)) for name, table in scores.items()}
+    means = {name: table.mean(axis=0) for name, table in scores.items()}
     first = next(iter(scores))
+    kept = np.flatnonzero(~np.isnan(means[first]))
+    ranges = {name: range_of(name, table, found.ranges.get(name)) for name, table in scores.items()}
     if ranges[first] is None:
-        low, high = scores[first].min(), scores[first].max()
-        raise SoberError(
-            "E102",
-            f"{first} cannot have scores from {low:.6g} to {high:.6g}. Name the metric that was computed, in its own "
-            "unit; losses that are positive have names without neg_, such as log_loss.",
+        text = (
+            f"{first} cannot have scores from {np.nanmin(scores[first]):.6g} to {np.nanmax(scores[first]):.6g}. Name "
         )
+        text += "the metric that was computed, in its own unit; losses that are positive have names without neg_, such "
+        raise SoberError("E102", f"{text}as log_loss.")
     counts = Units.of_folds(k, n_bootstraps, seed).counts(0, n_bootstraps)  # [B, K], for all repeats
-    winner = int(best(means[first][None])[0]) if found.winner is None else int(np.searchsorted(kept, found.winner))
     if found.rule is None:
         winners = np.array([best(one.scores(counts)) for one in repeats[first]])  # [R, B]
     else:
-        winners = np.array([_by_rule(found, kept, r, counts) for r in range(found.n_repeats)])
-
-    def judged(name: str, chosen: Array) -> Array:
-        """Score of what was chosen [R, B] on the folds that are absent from each resample [R, B]."""
-        return np.array([one.picked(counts == 0, at) for one, at in zip(repeats[name], chosen, strict=True)])
+        winners = np.array([_by_rule(found.rule, each, kept, counts) for each in zip(*repeats.values(), strict=True)])
+    winner = int(best(means[first][None])[0]) if found.winner is None else found.winner
 
     def estimate(name: str, at: int, chosen: Array, members: Array) -> Estimate:
-        """Make an estimate for the configuration at this position, compared with those at positions `members`."""
-        own, draws = int(kept[at]), np.mean(judged(name, chosen), axis=0)
+        """Make an estimate for a configuration, compared with `members`, of what was chosen in each resample."""
+        absent = [one.picked(counts == 0, each) for one, each in zip(repeats[name], chosen, strict=True)]  # [R, B]
+        draws = np.mean(absent, axis=0)
         return Estimate(
             value=float(np.mean(draws)), naive=float(means[name][at]), method="bbc-f", metric=name, draws=draws,
-            bounds=Percentile(draws, range=ranges[name] or ANY), winner=own, configurations=kept[members],
-            scores=means[name][members], winner_name=None if found.names is None else found.names[own],
-            winner_params=None if found.params is None else dict(found.params[own]), n_repeats=found.n_repeats,
+            bounds=Percentile(draws, range=ranges[name] or ANY), winner=at, configurations=members,
+            scores=means[name][members], winner_name=None if found.names is None else found.names[at],
+            winner_params=None if found.params is None else dict(found.params[at]), n_repeats=found.n_repeats,
             n_folds=k, n_left_out=found.first.shape[1] - len(kept), seed=seed,
         )  # fmt: skip
 
     def alone(name: str, configuration: int) -> Estimate:
         """Judge one configuration, with nothing selected."""
-        at = int(np.searchsorted(kept, configuration))
-        return estimate(name, at, np.full_like(winners, at), np.array([at]))
+        if configuration not in kept:
+            text = f"There is no configuration {configuration!r} to compare with: it failed or does not exist. Name "
+            raise SoberError("E122", f"{text}one of {kept[0]} to {kept[-1]}.")
+        return estimate(name, configuration, np.full_like(winners, configuration), np.array([configuration]))
 
     notes, out = _notes(found, len(kept), k), dict[str, Estimate]()
     for name, table in scores.items():
-        made = estimate(name, winner, winners, np.arange(len(kept)))
+        made = estimate(name, winner, winners, kept)
         # Repeats share samples, so that their variances are not divided; overlapping test sets have Nadeau and
         # Bengio's correction.
         spread = np.mean([one.scores(counts).var(axis=0, ddof=1) for one in repeats[name]], axis=0)
         spread *= 1.0 + k * (found.test_share or 0.0)
-        own = float(np.mean(judged(name, np.full_like(winners, winner)).mean(axis=1)))
         seen = Evidence(
-            means[name], spread, winner, made.value, own, ranges[name] or ANY, k, float(k), clustered=True, folds=True,
-            trained=1.0 - 1.0 / k, draws=np.asarray(made.draws),
+            means[name], spread, winner, made.value, alone(name, winner).value, ranges[name] or ANY, k, float(k),
+            clustered=True, folds=True, trained=1.0 - 1.0 / k, draws=np.asarray(made.draws),
         )  # fmt: skip
-        close = closest(name, metrics.names()) or ["accuracy"]
-        unknown = (
-            f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If the "
-            f'scores cannot exceed 1, name the metric: correct(..., "{close[0]}").'
-        )
-        is_share = ranges[name] == ANY and are_shares(table)
-        corrected = replace(
-            made, value=min(made.value, made.naive) if name == first else made.value,
-            notes=(*notes, Note("W201", unknown)) if is_share else notes,
+        unknown = list[Note]()
+        if ranges[name] == ANY and are_shares(table):
+            text = (
+                f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If the "
+            )
+            close = closest(name, metrics.names()) or ["accuracy"]
+            unknown = [Note("W201", f'{text}scores cannot exceed 1, name the metric: correct(..., "{close[0]}").')]
+        out[name] = replace(
+            made, value=min(made.value, made.naive) if name == first else made.value, notes=(*notes, *unknown),
             bounds=Calibrated.of(seen) or made.bounds, confidence_level=confidence_level,
-            win_counts=np.bincount(winners.ravel(), minlength=len(kept)), judge_alone=partial(alone, name),
+            win_counts=np.bincount(winners.ravel(), minlength=len(means[name]))[kept],
+            judge_alone=partial(alone, name),
         )  # fmt: skip
-        out[name] = _numbered(corrected, found.ids)
     return out
 
 
@@ -180,14 +171,14 @@ def _notes(found: FoldScores, n_kept: int, k: int) -> tuple[Note, ...]:
     n_tried = found.first.shape[1]
     usual = next((n for n in range(MOST_USUAL_FOLDS, 1, -1) if k % n == 0), k)  # folds of one repeat
     is_unknown = not found.knows_repeats and k > MOST_USUAL_FOLDS and usual < k
-    were = "was" if n_tried - n_kept == 1 else "were"
     said = [
         (is_unknown, "W203", f"It is unknown whether these {k} splits are folds of several repeats. If so, the "
          f"interval is too narrow: pass n_repeats={k // usual} (on the command line --repeats {k // usual})."),
         (True, "W211", f"Only the scores of {k} folds are known, so folds were resampled (BBC-F). Out-of-fold "
          f"predictions give a narrower interval: {found.advice}"),
-        (n_kept < n_tried, "W204", f"{n_tried - n_kept} of {n_tried} configurations failed on some fold and {were} "
-         "left out."),
+        (n_kept < n_tried, "W204", f"{n_tried - n_kept} of {n_tried} configurations failed or were stopped before "
+         "they had a score on every fold, and were left out; if they were stopped for their scores, the estimate is "
+         "slightly too good."),
         (k < FEW_FOLDS, "W205", f"With {k} folds the interval is wide: {k} numbers say little about how scores vary."),
         (n_kept == 1, "W202", "There is only one configuration, so nothing was selected or needs correction."),
     ]  # fmt: skip
@@ -195,23 +186,15 @@ def _notes(found: FoldScores, n_kept: int, k: int) -> tuple[Note, ...]:
     return (*noted, *(Note(code, text) for applies, code, text in said if applies))
 
 
-def _by_rule(found: FoldScores, kept: Array, repeat: int, counts: Array) -> Array:
+def _by_rule(rule: Rule, repeat: Sequence[FoldMeans], kept: Array, counts: Array) -> Array:
     """Run the search's own rule on the folds of each resample of a repeat, repeated as often as they were drawn."""
-    assert found.rule is not None
-    is_kept = np.isin(np.arange(found.first.shape[1]), kept)
-    scores = {
-        name: np.where(is_kept, np.split(table, found.n_repeats)[repeat], np.nan)
-        for name, table in found.scores.items()
-    }
     try:
-        chosen = [found.rule({name: np.repeat(table, row, axis=0) for name, table in scores.items()}) for row in counts]
-        return np.array([np.flatnonzero(kept == one)[0] for one in chosen])
+        chosen = [rule([np.repeat(scores.table, row, axis=0) for scores in repeat]) for row in counts]
+        return np.array([kept[kept == one][0] for one in chosen])
     except Exception as error:
-        raise SoberError(
-            "E117",
-            "`refit` selects the winner, so it is called again on each resample of the folds. It failed there: "
-            f"{type(error).__name__}: {error}. Pass metric= to judge the highest mean instead.",
-        ) from error
+        text = "`refit` selects the winner, so it is called again on each resample of the folds. It failed there: "
+        text += f"{type(error).__name__}: {error}. Pass metric= to judge the highest mean instead."
+        raise SoberError("E117", text) from error
 
 
 def more_is_better(measure: str) -> bool | None:
@@ -227,11 +210,12 @@ def more_is_better(measure: str) -> bool | None:
 def range_of(name: str, scores: Array, told: tuple[float, float] | None) -> tuple[float, float] | None:
     """Smallest and largest possible score, as told or by this name; infinite if unknown; None if scores exceed it."""
     plain = re.sub(r"(classif|regr|surv)\.", "", name.lower())
+    told = told or next((ends for names, ends in RANGES.items() if re.fullmatch(names, plain)), None)
     try:
-        low, high = told or (RANGES[plain] if plain in RANGES else metrics.get(plain).range)
+        low, high = told or metrics.get(plain).range
     except SoberError:  # a study may minimise what is negative
-        return (-np.inf, 0.0) if plain.startswith("neg_") and scores.max() <= 0 else ANY
-    return (low, high) if low - 1e-6 <= scores.min() and scores.max() <= high + 1e-6 else None
+        return (-np.inf, 0.0) if plain.startswith("neg_") and np.nanmax(scores) <= 0 else ANY
+    return (low, high) if low - 1e-6 <= np.nanmin(scores) and np.nanmax(scores) <= high + 1e-6 else None
 
 
 # ---- predictions ---------------------------------------------------------------------------------------------------
@@ -249,19 +233,26 @@ class ToolPredictions(FinishedSearch):
 
     @classmethod
     def by_model(cls, tool: str, y: Any, predictions: Mapping[str, Any], method: str, **about: Any) -> ToolPredictions:
-        """Put predictions [N] or, by sorted class, [N, K] of models side by side; `about`: other attributes."""
+        """Put predictions [N] or, by sorted class, [N, K] of models side by side; `about`: other attributes.
+
+        None stands for the predictions of a model that has none.
+        """
         if method not in METHODS:
             raise SoberError("E122", f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
         if not predictions:
             raise SoberError("E813", "There are no predictions. Pass those of every model that was tried, by its name.")
-        y = np.asarray(y)
-        shapes = {np.shape(column) for column in predictions.values()}
+        y, lacking = np.asarray(y), [column is None for column in predictions.values()]
+        columns = [np.asarray(column) for column in predictions.values() if column is not None]
+        shapes = {column.shape for column in columns}
         if len(shapes) > 1 or any(len(shape) not in (1, 2) or shape[0] != len(y) for shape in shapes):
             said = ", ".join(sorted(map(str, shapes)))
             raise SoberError(
                 "E101", f"Predictions of every model must be [N] or [N, K] of one shape; y has {len(y)} rows: {said}."
             )
-        stacked = np.stack([np.asarray(column) for column in predictions.values()], axis=1)
+        stacked = np.stack(columns, axis=1)
+        if any(lacking):
+            stacked = np.ma.masked_array(stacked)[:, np.cumsum(np.logical_not(lacking)) - 1]
+            stacked[:, lacking] = np.ma.masked
         if method == "predict_log_proba":
             method, stacked = "predict_proba", np.exp(stacked)
         if stacked.ndim == 3:
@@ -310,29 +301,21 @@ def judge_predictions(
         notes.append(Note(code, text))
 
     if not is_own and (stacked := [name[:60] for name in found.names if _ENSEMBLE.search(name)]):
-        object_to(
-            "E814",
-            f"{stacked[0]!r} looks like a stacked ensemble, whose predictions were fitted to the same truth; its score "
-            f"cannot be corrected. Leave it out with --ignore {stacked[0]}; an ensemble of the others is corrected by "
-            "sobercv.bbc(..., select=sobercv.greedy_ensemble()).",
-        )
-    if not is_own and len(found.names) == 1:
-        object_to(
-            "E813",
-            "There is only one configuration, so nothing was chosen here and nothing can be corrected. Save the "
-            "predictions of every configuration that was tried, not of the winner alone.",
-        )
+        text = f"{stacked[0]!r} looks like a stacked ensemble, whose predictions were fitted to the same truth; its "
+        text += f"score cannot be corrected. Leave it out with --ignore {stacked[0]}; an ensemble of the others is "
+        object_to("E814", f"{text}corrected by sobercv.bbc(..., select=sobercv.greedy_ensemble()).")
+    is_gap = np.moveaxis(np.ma.getmaskarray(next(iter(found.responses.values()))), 1, 0)
+    if not is_own and sum(not gaps.all() for gaps in is_gap) < 2:
+        text = "There is only one configuration, so nothing was chosen here and nothing can be corrected. Save the "
+        object_to("E813", f"{text}predictions of every configuration that was tried, not of the winner alone.")
     responses, classes = dict(found.responses), found.classes
     # Scores of an unnamed class are taken as those of the greater label, as most tools write them, only where that one
     # is also the positive class by its name: 0 and 1, no and yes.
     if pos_label is None and found.names_no_class() and obvious_positive(classes) != classes[1]:
         one, other = classes
-        raise SoberError(
-            "E120",
-            f"The columns of predictions are scores of one of two classes, {str(one)!r} or {str(other)!r}, and the "
-            f"table does not say which; a wrong guess reverses every ranking. Write --positive {one} if "
-            f"larger values mean {str(one)!r}, else --positive {other}.",
-        )
+        text = f"The columns of predictions are scores of one of two classes, {str(one)!r} or {str(other)!r}, and the "
+        text += f"table does not say which; a wrong guess reverses every ranking. Write --positive {one} if larger "
+        raise SoberError("E120", f"{text}values mean {str(one)!r}, else --positive {other}.")
     if len(classes) == 2 and str(pos_label) == str(classes[0]):  # those that name classes are of the greater one
         turned = {"predict_proba": lambda values: 1.0 - values, "decision_function": lambda values: -values}
         responses = {name: turned[name](v) if name in turned else v for name, v in responses.items()}
@@ -345,38 +328,16 @@ def judge_predictions(
     )  # fmt: skip
     first = next(iter(estimates.values()))
     if not (is_own or force) and any(note.code == "W301" for note in first.notes):
-        raise SoberError(
-            "E814",
-            f"{found.names[first.winner][:60]!r} predicts all {len(found.y)} rows perfectly, as models do on the rows "
-            "they were trained on. Save out-of-fold predictions; if that is what these are, add --force.",
-        )
+        text = f"{found.names[first.winner][:60]!r} predicts all {len(found.y)} rows perfectly, as models do on the "
+        text += "rows they were trained on. Save out-of-fold predictions; if that is what these are, add --force."
+        raise SoberError("E814", text)
     if found.is_adaptive:
         notes.append(adaptive(first.n_groups or first.n_samples, first.n_configurations))
     name, params = found.names[first.winner], None if found.params is None else found.params[first.winner]
     return {  # all metrics judge the same winner
         metric: replace(
-            _numbered(one, found.ids), winner_name=name, winner_params=params, notes=(*one.notes, *notes),
+            one, winner_name=name, winner_params=params, notes=(*one.notes, *notes),
             decision=one.decision and one.decision.named(found.names),
         )
         for metric, one in estimates.items()
     }  # fmt: skip
-
-
-def _numbered(one: Estimate, ids: Array | None) -> Estimate:
-    """Number the configurations of an estimate as their tool does, if it does, rather than by their positions."""
-    known = one.configurations if ids is None else ids[one.configurations]
-
-    def alone(number: int) -> Estimate:
-        if number not in known:
-            raise SoberError(
-                "E122",
-                f"There is no configuration {number!r} to compare with: it failed or does not exist. Name one of "
-                f"{known[0]} to {known[-1]}.",
-            )
-        assert one.judge_alone is not None
-        return _numbered(one.judge_alone(int(one.configurations[known == number][0])), ids)
-
-    return replace(
-        one, winner=int(known[one.configurations == one.winner][0]), configurations=known,
-        judge_alone=one.judge_alone and alone, single=None if one.single is None else _numbered(one.single, ids),
-    )  # fmt: skip

@@ -6,13 +6,12 @@ Where a part is lacking, the table is refused: read in another way it would give
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from ..containers import Array
 from ..errors import Note, SoberError
 from ..tables import Settings
 from ..tables import tool_columns as parts
@@ -71,27 +70,27 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     keep = ~model.isin(list(roles.ignore)) & truth.notna()
     if not keep.any():
         raise SoberError("E812", "No predictions remain: the truth is missing everywhere, or all were ignored.")
-    table, sample, model, truth = table[keep], sample[keep], model[keep], truth[keep]
-    if truth.dtype.kind == "f" and guess_task(truth).task == "classification":
-        truth = truth.astype(np.int64)  # labels 0 and 1 became 0.0 and 1.0, because some rows had none
-    fold, repeat, group = (None if column is None else column[keep] for column in (fold, repeat, group))
+    found = {"sample": sample, "model": model, "truth": truth, "fold": fold, "repeat": repeat, "group": group}
+    rows = pd.DataFrame({part: parts.complete(column[keep]) for part, column in found.items() if column is not None})
+    table = table[keep]
+    if truth.dtype.kind == "f" and guess_task(rows["truth"]).task == "classification":
+        rows["truth"] = rows["truth"].astype(np.int64)  # labels 0 and 1 became 0.0 and 1.0, because some rows had none
     if tool.name in ("tidymodels", "caret") and fold is not None and repeat is None:
         # Where rows are predicted again in other folds, these are hold-outs of their own, such as bootstraps.
-        is_again = table.assign(sample=sample, model=model).duplicated(["sample", "model"]).any()
-        repeat = fold if is_again and not fold.astype(str).str.match(r"(?i)fold").all() else None
-    grid = _Grid.of(sample, model, repeat)
-    grid.shared(truth, "truth", by_repeat=False)
-    y = truth.iloc[grid.firsts]
-    if group is not None:
-        grid.shared(group, "group", by_repeat=False)
+        is_again = rows.duplicated(["sample", "model"]).any()
+        if is_again and not rows["fold"].astype(str).str.match(r"(?i)fold").all():
+            rows["repeat"] = rows["fold"]
+    names = parts.in_order(rows["model"])
+    spread = _spreading(rows, names)
+    y = _shared(rows, "truth")
     return ToolPredictions(
         tool.name or f"long table by {sample.name!r} and {model.name!r}",
         np.asarray(y.to_numpy(None if y.dtype.kind in "iufb" else object)),
-        _responses(table, truth, tool, grid), [str(name) for name in grid.models],
-        groups=None if group is None else group.iloc[grid.firsts].to_numpy(object).astype(str),
-        folds=None if fold is None else grid.shared(fold, "fold", by_repeat=True),
-        is_adaptive=model.name == "batch_nr" or len(set(table.get(".iter", ()))) > 1, n_repeats=grid.shape[2],
-        notes=tuple(notes),
+        _responses(table, rows["truth"], tool, spread), names,
+        groups=None if group is None else _shared(rows, "group").to_numpy(object).astype(str),
+        folds=None if fold is None else _shared(rows, "fold", "repeat").unstack(fill_value=0).to_numpy(),
+        is_adaptive=model.name == "batch_nr" or len(set(table.get(".iter", ()))) > 1,
+        n_repeats=rows["repeat"].nunique(), notes=tuple(notes),
     )  # fmt: skip
 
 
@@ -117,73 +116,49 @@ def _model(table: Any, sample: Any, truth: Any, tool: parts.Tool) -> Any:
     if "wflow_id" in table and column == ".config":  # of several workflows, which number theirs alike
         return parts.configurations(table, ["wflow_id", column])
     if column is None:
-        raise SoberError(
-            "E812",
-            f"{str(sample.name)[:40]!r} repeats (up to {sample.value_counts().max()} rows per value), but no column "
-            f"names the configurations. {WANTED}",
-        )
+        text = f"{str(sample.name)[:40]!r} repeats (up to {sample.value_counts().max()} rows per value), but no column "
+        raise SoberError("E812", f"{text}names the configurations. {WANTED}")
     return parts.complete(table[column]).astype(str)
 
 
-@dataclass(frozen=True, eq=False)
-class _Grid:
-    """The place of every row of a long table in arrays by sample, configuration and repeat."""
+def _spreading(rows: Any, names: list[str]) -> Callable[..., Any]:
+    """Number sample, model, fold and repeat of the rows, and return what makes masked arrays [N, C, R] of columns.
 
-    place: tuple[Array, Array, Array]  # of every row
-    shape: tuple[int, int, int]  # N, C, R
-    models: list[Any]  # [C]
-    is_gap: Array  # [N, C, R]
+    Rows that are predicted twice in one repeat are refused.
+    """
+    rows["model"] = pd.Index(names).get_indexer(rows["model"])
+    rows["repeat"] = rows.get("repeat", 0)
+    values = {}
+    for part in rows.columns.intersection(["sample", "fold", "repeat"]):
+        rows[part], values[part] = rows[part].factorize(sort=True)
+    place = ["sample", "model", "repeat"]
+    times = rows.groupby(place).size()
+    if (most := times.max()) > 1:
+        row, which, _ = times.idxmax()
+        text = f"In one repeat, row {values['sample'][row]} of configuration {names[which][:50]!r} was predicted "
+        text += f"{most} times, so these are not out-of-fold predictions of one cross-validation. Keep the columns "
+        text += "that identify configurations and repeats, and save the hold-out predictions only."
+        raise SoberError("E814", text)
 
-    @classmethod
-    def of(cls, sample: Any, model: Any, repeat: Any) -> _Grid:
-        """Place the rows; refuse those that are predicted twice in one repeat."""
-        (rows, samples), (columns, models) = _codes(sample), model.factorize()  # in the order of the table
-        repeats, values = (np.zeros_like(rows), [0]) if repeat is None else _codes(repeat)
-        place, shape = (rows, columns, repeats), (len(samples), len(models), len(values))
-        times = np.zeros(shape, int)
-        np.add.at(times, place, 1)
-        if (most := times.max()) > 1:
-            row, which, _ = np.unravel_index(times.argmax(), shape)
-            is_one = len(models) == 1
-            start = "Only one configuration can be identified: in" if is_one else "In"
-            raise SoberError(
-                "E813" if is_one else "E814",
-                f"{start} one repeat, row {samples[row]} of configuration {str(models[which])[:50]!r} was predicted "
-                f"{most} times, so these are not out-of-fold predictions of one cross-validation. Keep the columns "
-                "that identify configurations and repeats, and save the hold-out predictions only.",
-            )
-        return cls(place, shape, list(models), times == 0)
-
-    @property
-    def firsts(self) -> Array:
-        """A row of each sample [N]."""
-        return np.asarray(np.unique(self.place[0], return_index=True)[1])
-
-    def spread(self, column: Any, empty: Any = 0.0) -> Any:
-        """Return a column as a masked array [N, C, R]."""
+    def spread(column: Any, empty: Any = 0.0) -> Any:
         values = column.to_numpy()
         kind = object if values.dtype.kind not in "iufb" else np.result_type(values, 0.0)
-        out = np.full(self.shape, empty, dtype=kind)
-        out[self.place] = values
-        return np.ma.masked_array(out, self.is_gap)
-
-    def shared(self, column: Any, what: str, by_repeat: bool) -> Array:
-        """Return codes of what all rows of a sample share [N], or all of its rows of a repeat [N, R]."""
-        at, shape = (self.place[::2], self.shape[::2]) if by_repeat else (self.place[:1], self.shape[:1])
-        found, out = _codes(column)[0], np.zeros(shape, int)
-        out[at] = found
-        if (out[at] != found).any():
-            raise SoberError("E812", f"The {what} differs between rows of one sample. Every sample needs one {what}.")
+        out = np.ma.masked_array(np.full(rows[place].max() + 1, empty, kind), True)
+        out[tuple(rows[place].to_numpy().T)] = values
         return out
 
-
-def _codes(column: Any) -> tuple[Array, list[Any]]:
-    """Number the different values of a column in sorted order."""
-    found, values = parts.complete(column).factorize(sort=True)
-    return np.asarray(found), list(values)
+    return spread
 
 
-def _responses(table: Any, truth: Any, tool: parts.Tool, grid: _Grid) -> dict[str, Any]:
+def _shared(rows: Any, part: str, *by: str) -> Any:
+    """Return what all rows of a sample share, or all of its rows of a repeat; refuse rows that differ."""
+    found = rows[part].groupby([rows[name] for name in ("sample", *by)])
+    if (found.nunique() > 1).any():
+        raise SoberError("E812", f"The {part} differs between rows of one sample. Every sample needs one {part}.")
+    return found.first()
+
+
+def _responses(table: Any, truth: Any, tool: parts.Tool, spread: Callable[..., Any]) -> dict[str, Any]:
     """Return the predictions: probabilities of classes, labels and numbers, all that there are."""
     labels = {str(one): one for one in sorted(truth.unique())}
     spelled, responses = _spelled(labels), dict[str, Any]()
@@ -193,24 +168,22 @@ def _responses(table: Any, truth: Any, tool: parts.Tool, grid: _Grid) -> dict[st
         chances = {spelled[c]: c for c in table if c in spelled}
     label = next((c for c in parts.named(table, parts.LABEL) if _are_labels(table[c], truth, labels)), None)
     number = next((c for c in parts.named(table, parts.NUMBER) if c != label and table[c].dtype.kind in "iuf"), None)
-    if not chances and label is None and number is None:
-        raise SoberError("E812", f"No column of this long table holds predictions. {tool.hint or WANTED}")
     if number is not None:
-        responses["predict" if not chances and truth.dtype.kind == "f" else ""] = grid.spread(table[number])
+        responses["predict" if not chances and truth.dtype.kind == "f" else ""] = spread(table[number])
     if label is not None:
         predicted = table[label].astype(str).map(labels)
         if predicted.isna().any():
             raise SoberError("E110", "A predicted class does not occur in the truth. Check the labels.")
-        responses["predict"] = grid.spread(predicted, next(iter(labels.values())))
-    if set(chances) == set(labels):
-        columns = [grid.spread(table[chances[name]]) for name in labels]
-        responses["predict_proba"] = columns[1] if len(columns) == 2 else np.ma.stack(columns, axis=3)
-    elif len(chances) == 1 and len(labels) == 2:
-        ((name, column),) = chances.items()
-        chance = grid.spread(table[column])
-        responses["predict_proba"] = chance if name == list(labels)[1] else 1 - chance
+        responses["predict"] = spread(predicted, next(iter(labels.values())))
+    if chances and len(labels) == 2:
+        less, greater = labels
+        told = greater in chances
+        responses["predict_proba"] = spread(table[chances[greater]]) if told else 1 - spread(table[chances[less]])
+    elif set(chances) == set(labels):
+        responses["predict_proba"] = np.ma.stack([spread(table[chances[name]]) for name in labels], axis=3)
     if not responses:
-        raise SoberError("E812", "No column holds predictions for the classes of the truth. Check their names.")
+        text = "No column of this long table holds predictions, or their names are not those of the truth's classes."
+        raise SoberError("E812", f"{text} {tool.hint or WANTED}")
     return responses
 
 
@@ -253,11 +226,8 @@ def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
     notes = data.notes if roles.time is not None else ()  # others are about --task
     fold, repeat = parts.places(data.X, parts.FOLD)
     if repeat is not None and repeat.nunique() > 1:
-        raise SoberError(
-            "E812",
-            "The table names repeats, so a sample has several rows; in a wide table every row is a sample. Pass "
-            f"the repeats as a long table. {WANTED}",
-        )
+        text = "The table names repeats, so a sample has several rows; in a wide table every row is a sample. Pass the "
+        raise SoberError("E812", f"{text}repeats as a long table. {WANTED}")
     subject = next((c for c in parts.named(data.X, parts.SUBJECT) if data.X[c].duplicated().any()), "")
     if subject and roles.group is None:
         text = f"{subject[:40]!r} repeats. If it identifies patients, write --group {subject[:40]}, so that "
@@ -290,17 +260,15 @@ def _check_no_classes(names: list[Any], labels: Collection[str], table: Any) -> 
     groups = [*by_stem.values()]
     if len(labels) < 2 or any(len(group) != len(labels) for group in groups):
         return
-    sums = [table[group].dropna().sum(axis=1) for group in groups if table[group].dtypes.eq(float).all()]
-    adds_up = len(sums) == len(groups) and all(np.allclose(each, 1.0, atol=1e-3) for each in sums)
+    are_floats = all(table[group].dtypes.eq(float).all() for group in groups)
+    adds_up = are_floats and all(np.allclose(table[g].dropna().sum(axis=1), 1.0, atol=1e-3) for g in groups)
     # Numbers at the end of other names may count configurations.
     names_classes = all(map(parts.CHANCE.fullmatch, names)) or not all(map(str.isdecimal, labels))
     if adds_up or (len(groups) == 1 and names_classes):
-        raise SoberError(
-            "E813" if len(groups) == 1 else "E812",
-            f"The columns {', '.join(repr(name[:30]) for name in groups[0][:3])} look like probabilities of the "
-            f"{len(labels)} classes by one configuration, one for each class. A wide table has one column per "
-            f"configuration; write probabilities of classes as a long table. {WANTED}",
-        )
+        text = f"The columns {', '.join(repr(name[:30]) for name in groups[0][:3])} look like probabilities of the "
+        text += f"{len(labels)} classes by one configuration, one for each class. A wide table has one column per "
+        text += f"configuration; write probabilities of classes as a long table. {WANTED}"
+        raise SoberError("E813" if len(groups) == 1 else "E812", text)
 
 
 def _column(column: Any, labels: Collection[str]) -> Any:

@@ -7,7 +7,6 @@ out: they were fitted to the out-of-fold predictions of the other models.
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import is_classifier, is_regressor
 
 from .. import metrics
@@ -27,7 +27,7 @@ from ..inference import Estimate
 from ..inference.estimate import shown
 from ..metrics import Metric
 from ..tables.tool_columns import SPLIT
-from .judging import FoldScores, ToolPredictions, more_is_better
+from .judging import FoldScores, Rule, ToolPredictions, more_is_better
 
 OVERLAP = "Test sets overlap, so the splits are not independent: the interval is widened for it."
 #: How far the mean of fold scores may lie from the value of the trial.
@@ -40,18 +40,43 @@ ENSEMBLE = "predictions_ensemble.csv"
 
 
 # ---- fitted searches ------------------------------------------------------------------------------------------------
-def read_search(search: Any, metric: str | None = None, n_repeats: int | None = None) -> FoldScores:
-    """Read the fold scores of a fitted search; `metric` selects (default: `refit`), `n_repeats` is by the splitter."""
+def taken_apart(thing: Any) -> tuple[list[str], Any]:
+    """Return the search that a pipeline ends in, and the names of the steps before it; of anything else itself."""
+    if not hasattr(thing, "named_steps"):
+        return [], thing
+    return [name for name, step in thing.steps[:-1] if step not in (None, "passthrough")], thing.steps[-1][1]
+
+
+def refusal(thing: Any) -> SoberError:
+    """Say what to pass in place of what holds no scores."""
+    kind = type(thing).__name__
+    if hasattr(thing, "fit") and (hasattr(thing, "param_grid") or hasattr(thing, "param_distributions")):
+        return SoberError("E113", f"This {kind} is not fitted yet. Call its fit first.")
+    if hasattr(thing, "intermediate_values") and hasattr(thing, "user_attrs"):
+        return SoberError("E123", "This is one trial, and the choice among all of them is corrected. Pass the study.")
+    if isinstance(thing, (str, os.PathLike)) and Path(thing).suffix in (".pkl", ".pickle", ".joblib"):
+        text = "Unpickling can run any code, so `correct` does not open pickled files. If you trust this one: "
+        return SoberError("E123", f'{text}correct(joblib.load("{thing}")).')
+    text = "`correct` takes a fitted search, an Optuna study, a table of fold scores, or a result of AutoGluon or "
+    text += f"mljar; got {kind}. Out-of-fold predictions: sobercv.bbc(y, predictions). Files: sober correct FILE."
+    return SoberError("E123", text)
+
+
+def read_search(
+    search: Any, metric: str | None = None, n_repeats: int | None = None, before: Sequence[str] = ()
+) -> FoldScores:
+    """Read the fold scores of a fitted search.
+
+    `metric` selects (default: `refit`), `n_repeats` is by the splitter, `before` names steps of a pipeline before it.
+    """
     results, cv, refit = search.cv_results_, getattr(search, "cv", None), getattr(search, "refit", True)
     keys = [match for match in map(SPLIT.fullmatch, results) if match]
     if "params" not in results and "n_features" in results:  # RFECV
         results = {**results, "params": [{"n_features": int(n)} for n in results["n_features"]]}
     if not keys or "params" not in results:
-        raise SoberError(
-            "E812",
-            f"This {type(search).__name__} keeps no scores by fold: its cv_results_ lacks split0_test_score or params. "
-            "Pass the fold scores as a table with one row per fold and one column per configuration.",
-        )
+        text = f"This {type(search).__name__} keeps no scores by fold: its cv_results_ lacks split0_test_score or "
+        text += "params. Pass the fold scores as a table with one row per fold and one column per configuration."
+        raise SoberError("E812", text)
     n_splits, names = 1 + max(int(match[1]) for match in keys), list(dict.fromkeys(match[2] for match in keys))
     columns = {name: [f"split{k}_test_{name}" for k in range(n_splits)] for name in names}
     if lost := [key for each in columns.values() for key in each if key not in results]:
@@ -76,12 +101,13 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
     if "iter" in results:
         iteration = np.asarray(results["iter"])
         rows = np.flatnonzero(iteration == iteration.max())
-        text = (
-            f"A halving search: only the configurations of its last iteration ({len(rows)}) were judged on all data. "
-            f"The earlier iterations ({len(np.unique(iteration)) - 1}) chose them on the same samples; that is not "
-            "corrected for."
-        )
-        notes.append(Note("W811", text))
+        text = f"A halving search: only the configurations of its last iteration ({len(rows)}) were judged on all "
+        text += f"data. The earlier iterations ({len(np.unique(iteration)) - 1}) chose them on the same samples; that "
+        notes.append(Note("W811", f"{text}is not corrected for."))
+    if before:
+        text = f"The steps before the search ({', '.join(before)}) were fitted once, to all samples, so every fold was "
+        text += "scored on rows that they had seen; the score may still be too good. Put the pipeline into the search."
+        notes.append(Note("W301", text))
     # Where another metric is to select, neither the search's own winner nor its own rule counts.
     is_own = metric is None if callable(refit) else len(names) == 1 or first == refit
     best = getattr(search, "best_index_", None) if is_own else None
@@ -160,16 +186,14 @@ def _dependence(cv: Any, n_repeats: int | None) -> tuple[float | None, str]:
     return float(test / train) if is_known else 1.0, OVERLAP
 
 
-def _rule(
-    refit: Callable[[dict[str, Any]], int], names: list[str], results: Mapping[str, Any], rows: Array
-) -> Callable[[Mapping[str, Array]], int]:
+def _rule(refit: Callable[[dict[str, Any]], int], names: list[str], results: Mapping[str, Any], rows: Array) -> Rule:
     """Wrap `refit=callable`: it sees the cv_results_ of the folds present in a resample."""
     scores_of = re.compile(r"(split\d+|mean|std|rank)_test_.+")
     others = {key: np.ma.asarray(column)[rows] for key, column in results.items() if not scores_of.fullmatch(key)}
 
-    def rule(present: Mapping[str, Array]) -> int:
+    def rule(present: Sequence[Array]) -> int:
         resampled: dict[str, Any] = {**others, "params": [results["params"][row] for row in rows]}
-        for name, scores in zip(names, present.values(), strict=True):
+        for name, scores in zip(names, present, strict=True):
             mean = scores.mean(axis=0)
             ordered = np.sort(-mean)
             resampled |= {f"split{k}_test_{name}": row for k, row in enumerate(scores)}
@@ -192,29 +216,28 @@ def read_study(
     """Read the fold scores of the complete trials; `metric` is a name for the score (default: "value")."""
     if len(study.directions) > 1:
         raise SoberError("E114", "The study has several objectives, so no single trial was selected. Pass fold scores.")
-    trials, folds, about = _kept(
-        study, fold_scores_of, "fold scores", "E812", "keeps fold scores whose mean is its value. Run the trials "
-        "again with their folds: sobercv.optuna.replay(study, make, X, y); or store them in the objective: "
-        'trial.set_user_attr("fold_scores", scores). If they keep out-of-fold predictions, pass y=.',
-    )  # fmt: skip
-    if len(lengths := {len(one) for one in folds}) > 1:
-        raise SoberError("E101", f"Trials have different numbers of folds: {', '.join(map(str, sorted(lengths)))}.")
-    if study.best_trial.number not in {trial.number for trial in trials}:
-        number = study.best_trial.number
-        raise SoberError("E111", f"The best trial of the study, {number}, keeps no scores by fold. Run it again.")
+    complete, about = _complete(study)
+    folds = {trial.number: found for trial in complete if (found := fold_scores_of(trial)) is not None}
+    lengths = sorted({len(one) for one in folds.values()})
+    if not lengths:
+        raise SoberError("E812", f"{_what_is_kept(complete)} sobercv.optuna.replay(study, make, X, y).")
+    if len(lengths) > 1:
+        raise SoberError("E101", f"Trials have different numbers of folds: {', '.join(map(str, lengths))}.")
+    if (best := study.best_trial.number) not in folds:
+        raise SoberError("E111", f"The best trial of the study, {best}, keeps no scores by fold. Run it again.")
     sign, name = (1.0 if study.direction.name == "MAXIMIZE" else -1.0), metric or "value"
     is_gain = more_is_better(name) if greater_is_better is None else greater_is_better
     if is_gain is not None and is_gain != (sign > 0) and not name.startswith("neg_"):
         does, better = ("maximises", "lower") if sign > 0 else ("minimises", "higher")
-        raise SoberError(
-            "E122",
-            f"The study {does}, so its values cannot be {metric or 'a score'}, where {better} is better. Name what the "
-            "objective returned, or leave the name out; if the direction is wrong, run the study again.",
-        )
+        text = f"The study {does}, so its values cannot be {metric or 'a score'}, where {better} is better. Name what "
+        text += "the objective returned, or leave the name out; if the direction is wrong, run the study again."
+        raise SoberError("E122", text)
     name = name if sign > 0 or name.startswith("neg_") else f"neg_{name}"
-    names = [f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial in trials]
+    nothing = np.full(lengths[0], np.nan)  # of trials that were pruned or failed: every trial is at its own number
+    scores = np.column_stack([sign * folds.get(trial.number, nothing) for trial in study.trials])
+    names = [f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial in study.trials]
     return FoldScores(
-        {name: sign * np.array(folds).T}, names=names, n_repeats=1 if n_repeats is None else n_repeats,
+        {name: scores}, names=names, n_repeats=1 if n_repeats is None else n_repeats,
         knows_repeats=n_repeats is not None, advice='trial.set_user_attr("oof", ...) keeps them.', **about,
     )  # fmt: skip
 
@@ -223,63 +246,37 @@ def read_study_predictions(
     study: Any, y: Any, predictions: str | Mapping[int, Any] = "oof", method: str = "predict_proba"
 ) -> ToolPredictions:
     """Read the out-of-fold predictions of the complete trials: a user attribute's, or those by number of the trial."""
-    where = f"the user attribute {predictions!r}" if isinstance(predictions, str) else "`predictions`"
-    trials, columns, about = _kept(
-        study, lambda t: t.user_attrs.get(predictions) if isinstance(predictions, str) else predictions.get(t.number),
-        "predictions", "E111", f"has its out-of-fold predictions in {where}. In the objective write "
-        'trial.set_user_attr("oof", predicted.tolist()).',
-    )  # fmt: skip
-    by_trial = {f"trial {trial.number}": np.asarray(column) for trial, column in zip(trials, columns, strict=True)}
+    complete, about = _complete(study)
+    if isinstance(predictions, str):
+        kept, where = {t.number: t.user_attrs.get(predictions) for t in complete}, f"the user attribute {predictions!r}"
+    else:
+        kept, where = {t.number: predictions.get(t.number) for t in complete}, "`predictions`"
+    if all(value is None for value in kept.values()):
+        text = f"None of the {len(complete)} complete trials has its out-of-fold predictions in {where}. In the "
+        raise SoberError("E111", f'{text}objective write trial.set_user_attr("oof", predicted.tolist()).')
+    by_trial = {f"trial {trial.number}": kept.get(trial.number) for trial in study.trials}
     return ToolPredictions.by_model("Optuna", y, by_trial, method, **about)
 
 
-def _kept(
-    study: Any, of: Callable[[Any], Any], what: str, code: str, advice: str
-) -> tuple[list[Any], list[Any], dict[str, Any]]:
-    """Return the complete trials that keep something, what they keep, and what else is to know of them."""
+def _complete(study: Any) -> tuple[list[Any], dict[str, Any]]:
+    """Return the complete trials, and what else is known of all trials."""
     from ..optuna.objective import learns_from_scores  # needs Optuna, as the study does
 
     complete = [trial for trial in study.trials if trial.state.name == "COMPLETE"]
-    kept = [(trial, value) for trial in complete if (value := of(trial)) is not None]
-    if not kept:
-        own = [(trial, name, folds) for trial in complete for name, folds in _lists_of(trial)]
-        if of is fold_scores_of and own:
-            trial, name, folds = next((each for each in own if each[1]), own[0])
-            text = f'Trial {trial.number} keeps {len(folds)} numbers in "{name}", whose mean is {np.mean(folds):.4g}, '
-            text += f"but its value is {trial.value:.4g}. Return the mean of the stored scores"
-            if not name:  # running means over folds, epochs of one hold-out: nothing tells them apart
-                text = (
-                    f"Trial {trial.number} reports {len(folds)} values whose mean is not its value: running means, or "
-                )
-                text += 'a learning curve. Keep the scores of the folds: trial.set_user_attr("fold_scores", scores)'
-            text += ", or run the trials again with their folds: sobercv.optuna.replay(study, make, X, y)."
-            raise SoberError(code, text)
-        raise SoberError(code, f"None of the {len(complete)} complete trials {advice}")
-    left_out = len(study.trials) - len(kept)
-    text = (
-        f"{left_out} of {len(study.trials)} trials (pruned, failed or without {what}) took no part in the correction; "
-        "it may be slightly too small."
-    )
-    trials, values = map(list, zip(*kept, strict=True))
-    notes = (Note("W204", text),) if left_out else ()
-    return trials, values, {
-        "params": [dict(trial.params) for trial in trials], "ids": np.array([trial.number for trial in trials]),
-        "is_adaptive": bool(learns_from_scores(study)), "notes": notes,
-    }  # fmt: skip
+    params = [dict(trial.params) for trial in study.trials]
+    return complete, {"params": params, "is_adaptive": bool(learns_from_scores(study))}
 
 
-def with_study_winner(study: Any, found: ToolPredictions, estimates: dict[str, Estimate]) -> dict[str, Estimate]:
+def with_study_winner(study: Any, estimates: dict[str, Estimate]) -> dict[str, Estimate]:
     """Note where the study itself selected another trial than its predictions do."""
     first = next(iter(estimates.values()))
     winner = first.winner
     if len(study.directions) > 1 or (best := study.best_trial.number) == winner:
         return estimates
-    kept = "" if f"trial {best}" in found.names else ", which kept no predictions"
-    text = (
-        f"The study's own best trial is {best} (value {study.best_value:.6g}){kept}; by {first.metric} of the kept "
-        f"predictions it is {winner}, and this is the score of {winner}. For the score of {best} correct by the metric "
-        "that the objective returned."
-    )
+    kept = "" if best in first.configurations else ", which kept no predictions"
+    text = f"The study's own best trial is {best} (value {study.best_value:.6g}){kept}; by {first.metric} of the kept "
+    text += f"predictions it is {winner}, and this is the score of {winner}. For the score of {best} correct by the "
+    text += "metric that the objective returned."
     return {name: replace(one, notes=(*one.notes, Note("W212", text))) for name, one in estimates.items()}
 
 
@@ -296,10 +293,14 @@ def fold_scores_of(trial: Any) -> Array | None:
 
 def _lists_of(trial: Any) -> Iterator[tuple[str, Array]]:
     """Yield the numbers that a trial keeps, each list under its name; its reports have none."""
-    kept = trial.user_attrs
+    kept, reported = trial.user_attrs, sorted(trial.intermediate_values.items())
     splits = sorted((int(match[1]), kept[name]) for name in kept if (match := SPLIT.fullmatch(name)))
-    lists = [("", [value for _, value in splits]), *kept.items(), ("", _reports(trial))]
-    for name, values in lists:
+    has_gap = bool(reported) and reported[-1][0] - reported[0][0] != len(reported) - 1  # else one report per fold
+    for name, values in (
+        ("", [v for _, v in splits]),
+        *kept.items(),
+        ("", [] if has_gap else [v for _, v in reported]),
+    ):
         try:
             folds = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
@@ -308,12 +309,20 @@ def _lists_of(trial: Any) -> Iterator[tuple[str, Array]]:
             yield name, folds
 
 
-def _reports(trial: Any) -> list[float]:
-    """Return what a trial reported, where its steps have no gap: one value per fold."""
-    steps = sorted(trial.intermediate_values)
-    if not steps or steps[-1] - steps[0] != len(steps) - 1:
-        return []
-    return [trial.intermediate_values[step] for step in steps]
+def _what_is_kept(complete: list[Any]) -> str:
+    """Say what complete trials keep that are no scores of folds, and what to keep."""
+    text = f"None of the {len(complete)} complete trials keeps fold scores whose mean is its value"
+    kept = [(name, trial, folds) for trial in complete for name, folds in _lists_of(trial)]
+    if kept:
+        name, trial, folds = next((each for each in kept if each[0]), kept[0])
+        # Running means over folds, epochs of one hold-out: nothing tells them apart.
+        reported = f"reports {len(folds)} values, running means or a learning curve"
+        what = f'keeps {len(folds)} numbers in "{name}"' if name else reported
+        text += f"; trial {trial.number} {what}, whose mean is {np.mean(folds):.4g}, but its value is {trial.value:.4g}"
+    text += (
+        '. Store the scores in the objective, trial.set_user_attr("fold_scores", scores), and return their mean; if '
+    )
+    return f"{text}trials keep out-of-fold predictions, pass y=; or run them again with their folds:"
 
 
 # ---- AutoGluon, mljar-supervised ------------------------------------------------------------------------------------
@@ -326,11 +335,8 @@ def read_autogluon(predictor: Any) -> ToolPredictions:
     try:
         oof = {name: predictor.predict_proba_oof(name) for name in base}
     except AssertionError as error:  # how AutoGluon says that there was no bagging
-        raise SoberError(
-            "E812",
-            f"The predictor has no out-of-fold predictions ({str(error).strip()}) Fit it with bagging: "
-            "predictor.fit(data, num_bag_folds=8).",
-        ) from error
+        text = f"The predictor has no out-of-fold predictions ({str(error).strip()}) Fit it with bagging: "
+        raise SoberError("E812", f"{text}predictor.fit(data, num_bag_folds=8).") from error
     if not oof:
         raise SoberError("E813", "The predictor has no base models. Fit it with num_bag_folds=8.")
     _, inner = predictor.load_data_internal(data="train", return_X=False)
@@ -351,26 +357,27 @@ def is_mljar(folder: str | os.PathLike[str]) -> bool:
 
 def read_mljar(folder: str | os.PathLike[str]) -> ToolPredictions:
     """Read the predictions of every single model in the `results_path` of an mljar-supervised AutoML."""
-    folder, single, mixed = Path(folder), dict[str, tuple[list[str], Array]](), list[str]()
-    settings = _json(folder / "params.json")
+    folder, single, mixed = Path(folder), dict[str, pd.DataFrame](), list[str]()
+    settings = _read(folder / "params.json")
     for path in _models(folder):
         name = path.parent.name
         is_mixed = path.name == ENSEMBLE or name.endswith("_Stacked")  # fitted to predictions of others
-        if is_mixed or _json(path.with_name("framework.json")).get("is_stacked"):
+        if is_mixed or _read(path.with_name("framework.json")).get("is_stacked"):
             mixed.append(name)
         else:
-            single[name] = _table(path)
+            single[name] = _read(path)
     if not single:
         raise SoberError("E812", f"{folder} contains no model of mljar-supervised with out-of-fold predictions.")
-    first, (head, rows) = next(iter(single.items()))
-    for name, (others, table) in single.items():
-        if others != head or not np.array_equal(table[:, 0], rows[:, 0]):
+    first, table = next(iter(single.items()))
+    for name, other in single.items():
+        if [*other] != [*table] or not other["target"].equals(table["target"]):
             raise SoberError("E812", f"The models {name!r} and {first!r} in {folder} predicted different rows.")
-    y, is_number = rows[:, 0], settings.get("ml_task") == "regression"
+    y, is_number = table["target"].to_numpy(), settings.get("ml_task") == "regression"
     searched = settings.get("hill_climbing_steps") or settings.get("boost_on_errors")
-    columns = {name: t[:, 1] if t.shape[1] == 2 else t[:, 1:] for name, (_, t) in single.items()}
+    columns = {name: each.drop(columns="target").squeeze(axis=1).to_numpy() for name, each in single.items()}
+    y, method = (y, "predict") if is_number else (_labels([*table][1:], y, folder), "predict_proba")
     return ToolPredictions.by_model(
-        "mljar", y if is_number else _labels(head[1:], y, folder), columns, "predict" if is_number else "predict_proba",
+        "mljar", y, columns, method,
         is_adaptive=bool(searched) or settings.get("mode") == "Optuna", notes=_ensembles_left_out(mixed, len(single)),
     )  # fmt: skip
 
@@ -379,44 +386,34 @@ def _models(folder: str | os.PathLike[str]) -> list[Path]:
     return sorted(path for name in (*FILES, ENSEMBLE) for path in Path(folder).glob(f"*/{name}"))
 
 
-def _table(path: Path) -> tuple[list[str], Array]:
-    """Read target and predictions; other columns (weights, sensitive features) are left out."""
+def _read(path: Path) -> Any:
+    """Read settings; or target and predictions, without other columns (weights, sensitive features)."""
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            head = next(csv.reader(file))
-            kept = [i for i, name in enumerate(head) if name == "target" or name.startswith("prediction")]
-            if len(kept) < 2 or head[kept[0]] != "target":
-                raise ValueError("no columns target and prediction")
-            return [head[i] for i in kept], np.loadtxt(file, delimiter=",", usecols=kept, quotechar='"', ndmin=2)
-    except (OSError, ValueError, StopIteration) as error:
-        raise SoberError("E812", f"{path} cannot be read ({error}). Train the models again.") from None
+        if path.suffix == ".json":
+            return dict(json.loads(path.read_text(encoding="utf-8")))
+        table = pd.read_csv(path, dtype=str).filter(regex="^(target$|prediction)").astype(float)
+        if len(table.columns) < 2 or table.columns[0] != "target" or table.isna().any(axis=None):
+            raise ValueError("no columns target and prediction without gaps")
+        return table
+    except (OSError, ValueError, TypeError) as error:
+        raise SoberError("E812", f"{path} cannot be read ({error}). Name the folder that AutoML wrote.") from None
 
 
-def _labels(columns: Sequence[str], target: Array, folder: str | os.PathLike[str]) -> Array:
+def _labels(columns: Sequence[str], target: Array, folder: Path) -> Array:
     """Call classes as the columns do, where their order is that of the names; else by their numbers."""
     two = re.fullmatch(r"prediction_0_for_(.*)_1_for_(.*)", columns[0])
     names = list(two.groups()) if two else [name.removeprefix("prediction_") for name in columns]
     n, codes = max(2, len(names)), target.astype(int)
     if len(strange := target[~np.isin(target, np.arange(n))]):
-        raise SoberError(
-            "E812",
-            f"The target in {folder} must hold the codes of its {n} classes, 0 to {n - 1}; got {strange[0]:g}. Train "
-            "the models again.",
-        )
+        text = f"The target in {folder} must hold the codes of its {n} classes, 0 to {n - 1}; got {strange[0]:g}. "
+        raise SoberError("E812", f"{text}Train the models again.")
     return codes if len(names) < 2 or names != sorted(names) else np.array(names, dtype=object)[codes]
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
-        raise SoberError("E812", f"{path} cannot be read ({error}). Name the folder that AutoML wrote.") from None
 
 
 def _ensembles_left_out(names: Sequence[str], n_kept: int) -> tuple[Note, ...]:
     """Note which models were left out because they are made of the `n_kept` others."""
     text = (
         f"{len(names)} of {len(names) + n_kept} models ({', '.join(names[:3])}) are ensembles of the others, fitted to "
-        "the same truth, and were left out. select=sobercv.greedy_ensemble() judges an ensemble of the others."
     )
+    text += "the same truth, and were left out. select=sobercv.greedy_ensemble() judges an ensemble of the others."
     return (Note("W204", text),) if names else ()

@@ -215,6 +215,32 @@ def configurations(frame: Any, columns: list[Any]) -> Any:
     return reduce(lambda text, more: text + ", " + more, (f"{c}=" + frame[c].astype(object).map(str) for c in columns))
 
 
+def parameters(frame: Any, columns: list[Any], names: Any) -> list[dict[str, Any]]:
+    """Return the parameters of each configuration, in natural order of the configurations' names.
+
+    They are the columns that are the same in all rows of a configuration, and differ between configurations.
+    """
+    texts = {c: frame[c].astype(str) for c in columns}
+    alike = [c for c, text in texts.items() if (text.groupby(names).nunique() == 1).all() and text.nunique() > 1]
+    first = ~names.duplicated()
+    return records(frame.loc[first, alike].set_axis(names[first], axis=0).loc[in_order(names)])
+
+
+def records(table: Any) -> list[dict[str, Any]]:
+    """Return the cells of each row that are not empty, by name of the column."""
+    return [{str(name): v for name, v in row.items() if v == v} for row in table.to_dict("records")]
+
+
+def in_order(names: Any) -> list[Any]:
+    """Return the different names in natural order, whatever that of the rows: Fold2 before Fold10, 0.05 before 0.1."""
+
+    def parts(name: Any) -> Any:
+        cut = re.split(r"(\d+(?:\.\d+)?(?:e[-+]?\d+)?)", str(name))
+        return [float(text) if i % 2 else text for i, text in enumerate(cut)], str(name)
+
+    return sorted(names.unique(), key=parts)
+
+
 def complete(column: Any) -> Any:
     """Return a column that every row needs; refuse gaps."""
     if column.isna().any():
