@@ -80,11 +80,11 @@ def read(source: str | Path, settings: Settings | None = None, *, schema: Schema
     if not cells.n_rows:
         raise SoberError("E801", f"{name} has a header but no rows. Give at least one row per sample.")
     notes = cells.notes
+    cells = cells.without(settings.missing if schema is None else schema.missing)
     if twice := cells.named_twice:
         text = f"Columns share a name ({some(twice)}); the later ones are called {twice[0][:40] + '.1'!r} and so on."
         notes = (Note("W801", text), *notes)
     if schema is not None:
-        schema.check_points(cells)
         frame, lost = schema.apply(cells)
         notes = (*notes, *lost, *unseen(cells, schema.columns, frame))
     else:

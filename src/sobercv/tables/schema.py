@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from ..errors import Note, SoberError
-from .cells import USUAL_GAPS, Cells
-from .column import GERMAN, PLAIN, SIGN_NAMES, Column, Marks, conventions, read_text, readings, sides_of_limits
+from .cells import Cells
+from .column import GERMAN, PLAIN, SIGN_NAMES, WHOLE, Column, Marks, are_limits, pointed, read_text, readings
 from .naming import held_by, some
 from .settings import Settings
 
@@ -35,6 +35,7 @@ class Schema(msgspec.Struct, frozen=True):
 
     columns: dict[str, Column]
     has_header: bool = True
+    missing: tuple[str, ...] = ()  # words and numbers that the user named as gaps, in every column
 
     @classmethod
     def infer(cls, cells: Cells, settings: Settings) -> tuple[Schema, tuple[Note, ...]]:
@@ -50,28 +51,31 @@ class Schema(msgspec.Struct, frozen=True):
         says_day = bool(sure & {"%d/%m", "%d-%m"}) and not sure & {"%m/%d", "%m-%d"}
         day_first = wanted == "," or cells.suggests_commas or says_day
         chosen = {name: _choose(cells, name, found, wanted, day_first) for name, found in possible.items()}
-        limits: dict[str, tuple[str, int]] = {}  # by column, the first one, and how many rows hold one
-        for name, column in [(name, column) for name, column in chosen.items() if column.limits]:
-            values, counts = cells.distinct(name)
-            is_limit = sides_of_limits(values) != 0
-            limits[name] = example, n = values.filter(pa.array(is_limit))[0].as_py(), int(counts[is_limit].sum())
-            if settings.limits is not None:
+        for name, column in chosen.items():
+            if column.limits and settings.limits is not None:
                 chosen[name] = replace(column, limits=settings.limits)
-            elif column.role != "ignored" and n > max(FEW_LIMITS, FEW_LIMITS_SHARE * cells.n_rows):
-                text = f"Column {name[:40]!r} holds limits such as {example!r} in {n} of {cells.n_rows} rows. Choose "
-                text += "how to read them: --limits value (the limit itself), --limits half (of a lower limit) or "
-                text += "--limits missing."
-                raise SoberError("E808", text)
+            elif column.limits and column.role != "ignored":
+                example, n = _limits(cells, name)
+                if n > max(FEW_LIMITS, FEW_LIMITS_SHARE * cells.n_rows):
+                    text = (
+                        f"Column {name[:40]!r} holds limits such as {example!r} in {n} of {cells.n_rows} rows. Choose "
+                    )
+                    text += "how to read them: --limits value (the limit itself), --limits half (of a lower limit) or "
+                    text += "--limits missing."
+                    raise SoberError("E808", text)
         unsure_dates = [name for name, found in possible.items() if found[0].kind == "date" and len(found) > 1]
-        return cls(chosen, settings.header is not False), tuple(_inferred(cells, chosen, strays, limits, unsure_dates))
+        schema = cls(chosen, settings.header is not False, settings.missing)
+        return schema, tuple(_inferred(cells, chosen, strays, unsure_dates))
 
     def apply(self, cells: Cells) -> tuple[Any, tuple[Note, ...]]:
         """Convert the columns that both have; values that do not fit become gaps, and a note counts them."""
         made: dict[str, Any] = {}
         lost: dict[str, list[str]] = {}
+        gaps = pd.to_numeric(pd.Series(self.missing, dtype=object), errors="coerce").dropna()
         for name in [name for name in cells.columns if name in self.columns]:
             column, known, bad = self.columns[name], cells.kinds.get(name), list[str]()
-            if column.kind == "number" and column.marks == PLAIN and name in cells.plain_numbers:
+            is_plain = column.marks == PLAIN or (column.marks == WHOLE and not len(pointed(cells.text(name))))
+            if column.kind == "number" and name in cells.plain_numbers and is_plain:
                 made[name] = cells.plain_numbers[name]
             elif known == column.kind == "date":
                 made[name] = cells.columns[name].to_pandas()
@@ -79,10 +83,13 @@ class Schema(msgspec.Struct, frozen=True):
                 made[name] = cells.columns[name].to_numpy(zero_copy_only=False)
             else:
                 made[name], bad = read_text(cells.text(name), column)
+            if column.kind == "number" and len(gaps) and (is_gap := np.isin(made[name], gaps)).any():
+                made[name] = np.where(is_gap, np.nan, made[name])
             if bad:
                 lost[name] = bad
             if bad and 2 * len(bad) > cells.distinct(name)[1].sum():
-                how = f" ({column.described})" if column.described else ""
+                how = column.described or "in a file with decimal commas" * (column.marks == WHOLE)
+                how = f" ({how})" if how else ""
                 what = {"number": "numeric", "date": "a date", "boolean": "true or false"}[column.kind]
                 text = f"Column {name[:40]!r} was {what}{how} in training but contains {bad[0][:30]!r} now"
                 raise SoberError("E804", f"{text}; correct the file.")
@@ -103,44 +110,24 @@ class Schema(msgspec.Struct, frozen=True):
             notes = [Note("W844", text, (*lost,)), *notes]
         return frame, tuple(notes)
 
-    def check_points(self, cells: Cells) -> None:
-        """Refuse new rows whose points may stand between thousands, as the table has decimal commas elsewhere."""
-        if all(column.marks.decimal == "." for column in self.columns.values()):
-            return
-        plain = [name for name, column in self.columns.items() if column.kind == "number" and column.marks == PLAIN]
-        for name in [name for name in plain if name in cells.columns and name not in cells.kinds]:
-            text = pc.utf8_trim_whitespace(cells.text(name))
-            pointed = text.filter(pc.match_substring(text, "."))
-            if len(pointed) and pc.all(GERMAN.matches(pointed)).as_py():
-                example = pointed[0].as_py()[:20]
-                whole = example.replace(".", "")
-                raise SoberError(
-                    "E804",
-                    f"Column {name[:40]!r} holds {example!r}, and other columns have decimal commas, so the point may "
-                    f"stand between thousands. Write {whole} or {example}0.",
-                )
-
 
 def _decimal_mark(cells: Cells, possible: dict[str, list[Column]], decimal: str | None) -> str | None:
     """Return the decimal mark of the file: "." or ",", "plain" where nothing speaks for commas, None in doubt."""
-    numbers = [found for found in possible.values() if found[0].kind == "number"]
-    seen = {found[0].marks.decimal for found in numbers if len(found) == 1 and found[0].marks != PLAIN}
+    numbers = {n: found for n, found in possible.items() if found[0].kind == "number" and n not in cells.kinds}
+    plain = [name for name, found in numbers.items() if found == [replace(found[0], marks=PLAIN)]]
+    seen = {found[0].marks.decimal for name, found in numbers.items() if len(found) == 1 and name not in plain}
     has_commas = "," in seen or decimal == "," or cells.suggests_commas
-    if has_commas or any(len(found) > 1 for found in numbers):
-        gaps = pa.array(USUAL_GAPS)
-        for name in [name for name, values in cells.plain_numbers.items() if values.dtype.kind == "f"]:
-            found, text = possible[name], cells.text(name)
-            if len(found) > 1 or found[0].kind != "number":
-                continue
-            # Among decimal commas 1.234 may be a thousand and more; most columns are told by their first cells.
-            head = pc.utf8_trim_whitespace(text[:20])
-            if has_commas and pc.all(pc.or_(GERMAN.matches(head), pc.is_in(head, value_set=gaps))).as_py():
-                values, _ = cells.distinct(name)
-                if GERMAN in conventions(values.filter(pc.invert(pc.is_in(values, value_set=gaps)))):
-                    possible[name] = [found[0], replace(found[0], marks=GERMAN)]
-                    continue
-            if "." not in seen and pc.any(pc.match_substring(text, ".")).as_py():
-                seen.add(".")
+    for name in plain if has_commas or any(len(found) > 1 for found in numbers.values()) else ():
+        with_point = pointed(cells.text(name))
+        if has_commas and not len(with_point):
+            possible[name] = [replace(numbers[name][0], marks=WHOLE)]
+        elif has_commas and name in cells.plain_numbers and GERMAN.fit(with_point):
+            possible[name] = [
+                *numbers[name],
+                replace(numbers[name][0], marks=GERMAN),
+            ]  # 1.234 may be a thousand and more
+        elif len(with_point) and name in cells.plain_numbers:
+            seen.add(".")
     if len(seen) == 1:
         return decimal or seen.pop()
     return decimal or (None if seen or cells.suggests_commas else "plain")
@@ -162,23 +149,29 @@ def _choose(cells: Cells, name: str, found: Sequence[Column], wanted: str | None
     raise SoberError("E808", text)
 
 
+def _limits(cells: Cells, name: str) -> tuple[str, int]:
+    """Return the first limit of a column, and how many rows hold one."""
+    values, counts = cells.distinct(name)
+    is_limit = are_limits(values)
+    return values.filter(pa.array(is_limit))[0].as_py(), int(counts[is_limit].sum())
+
+
 def _inferred(
-    cells: Cells, columns: Mapping[str, Column], strays: Mapping[str, list[str]],
-    limits: Mapping[str, tuple[str, int]], unsure_dates: Sequence[str],
-) -> Iterable[Note]:  # fmt: skip
+    cells: Cells, columns: Mapping[str, Column], strays: Mapping[str, list[str]], unsure_dates: Sequence[str]
+) -> Iterable[Note]:
     """Return notes on what was recognised; `unsure_dates` could begin with the day or the month."""
     stray = {name: found for name, found in strays.items() if found}
     words = some([word[:20] for values in stray.values() for word in values])
     what = "It is" if len(stray) == 1 else "They are"
     more = f". {what} read as categories; correct or clear such cells."
     yield from held_by("W844", [*stray], f"numbers and other cells ({words})", more)
-    if limits:
-        first, (example, n) = next(iter(limits.items()))
+    if limited := [name for name, column in columns.items() if column.limits]:
+        example, n = _limits(cells, limited[0])
         what = f"limits such as {example!r} (in {n} of {cells.n_rows} rows)"
-        yield from held_by("W844", [*limits], what, f". They are read as {LIMITS[columns[first].limits]}.")
+        yield from held_by("W844", limited, what, f". They are read as {LIMITS[columns[limited[0]].limits]}.")
     groups: dict[Marks, list[str]] = {}
     for name, column in columns.items():
-        if column.marks != PLAIN:
+        if column.marks not in (PLAIN, WHOLE):
             groups.setdefault(column.marks, []).append(name)
     for marks, names in groups.items():
         values = pa.array(cells.examples(names[0], columns[names[0]].gaps))
