@@ -11,6 +11,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress, count, islice, zip_longest
@@ -33,13 +34,11 @@ USUAL_GAPS = (*TEXT_GAPS, "None")
 DELIMITERS = {";": "semicolon", "\t": "tab", "|": "vertical bar", ",": "comma", " ": "space"}
 #: Bytes in which the delimiter is looked for.
 _HEAD = 1_000_000
-#: Cells that are converted at once: few calls for wide tables, little memory for long ones.
-_BLOCK = 1_000_000
 #: Numbers as Python writes them, and no codes: neither zeros in front nor more digits than a number holds.
 _PLAIN = r"^[+-]?(?:(?:0|[1-9][0-9]{0,17})(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]*([eE][+-]?[0-9]+)?")
-#: Blank rows above a table in a sheet that is not taken for an empty one.
-MOST_BLANK = 20
+#: Cells that are converted at once: few calls for wide tables, little memory for long ones.
+_BLOCK = 1_000_000
 EMPTY = "is empty. Pass a table with a header and at least one row."
 
 
@@ -77,6 +76,12 @@ class Cells:
         """Return the first of the different values of a column but those that stand for gaps."""
         return [value for value in self.distinct(name)[0][:1000].to_pylist() if value not in gaps]
 
+    def pointed(self, name: str) -> Any:
+        """Return the numbers of a column that hold a point, trimmed."""
+        text = self.text(name)
+        values = pc.utf8_trim_whitespace(text.filter(pc.match_substring(text, ".")))
+        return values.filter(pc.match_substring_regex(values, "[0-9][.]|[.][0-9]")) if len(values) else values
+
     def without(self, words: Sequence[str]) -> Cells:
         """Return the cells with gaps in place of these words."""
         columns = dict(self.columns)
@@ -90,7 +95,7 @@ class Cells:
         """The columns of text that are plain numbers, usual gaps aside: float64, or int64 where all are whole."""
         texts = [name for name, column in self.columns.items() if pa.types.is_string(column.type)]
         n, found = self.n_rows, dict[str, Array]()
-        for start in range(0, len(texts) if n else 0, size := max(1, _BLOCK // max(n, 1))):
+        for start in range(0, len(texts), size := max(1, _BLOCK // n)):
             names = texts[start : start + size]
             cells = pc.utf8_trim_whitespace(pa.concat_arrays([self.columns[name] for name in names]))
             cells = pc.if_else(pc.is_in(cells, value_set=pa.array(USUAL_GAPS)), pa.scalar(None, pa.string()), cells)
@@ -98,19 +103,17 @@ class Cells:
             fits: Array = np.all(matched.reshape(len(names), n), axis=1)
             cells = cells.filter(pa.array(np.repeat(fits, n)))
             values = pc.cast(cells, pa.float64()).to_numpy(zero_copy_only=False).reshape(-1, n)
-            with np.errstate(invalid="ignore"):
-                is_whole = (values % 1 == 0).all(axis=1)
             for i, name in enumerate(compress(names, fits)):
-                found[name] = whole_numbers(cells.slice(i * n, n), values[i]) if is_whole[i] else values[i]
+                found[name] = whole_numbers(cells.slice(i * n, n), values[i])
         return found
 
 
 def whole_numbers(cells: Any, values: Array) -> Array:
-    """Return int64 where the cells are written without a decimal point, else the values."""
-    try:
-        return np.asarray(pc.cast(cells, pa.int64()))
-    except pa.ArrowInvalid:
-        return values
+    """Return int64 where all values are whole and the cells are written without a decimal point, else the values."""
+    with suppress(pa.ArrowInvalid), np.errstate(invalid="ignore"):  # infinite ones are not whole
+        if (values % 1 == 0).all():
+            return np.asarray(pc.cast(cells, pa.int64()))
+    return values
 
 
 def unique_names(first: Sequence[str], has_header: bool = True) -> tuple[list[str], list[str]]:
@@ -268,18 +271,18 @@ def _workbook(raw: bytes, name: str, sheet: str | None, has_header: bool) -> Cel
             raise SoberError("E801", f"{name} grows beyond {most} MiB when unpacked. Save the table as CSV.")
     as_they_are: dict[str, Any] = {"header": None, "dtype": object, "keep_default_na": False, "na_values": [""]}
     with pd.ExcelFile(io.BytesIO(raw), engine="openpyxl") as book:
-        starts = pd.read_excel(book, sheet_name=None, nrows=MOST_BLANK + 1, **as_they_are)
-        filled = [str(s) for s, rows in starts.items() if len(rows)]
-        if not filled:
-            raise SoberError("E801", f"{name} {EMPTY}")
-        # The sheet that was asked for, capitals aside, or the only one that holds something.
-        wanted = "" if sheet is None else sheet.casefold()
-        found = [s for s in filled if sheet in (None, s)] or [s for s in filled if s.casefold() == wanted]
-        if len(found) != 1:
-            said = f"{len(filled)} filled sheets" if sheet is None else f"no sheet {sheet[:40]!r}, or it is empty"
-            sheets = ", ".join(repr(str(s)[:30]) for s in list(starts)[:8])
-            raise SoberError("E808", f"{name} has {said}. The sheets are {sheets}. Write --sheet NAME.")
-        cells = pd.read_excel(book, sheet_name=found[0], **as_they_are)
+        sheets = {str(title): rows for title, rows in pd.read_excel(book, sheet_name=None, **as_they_are).items()}
+    filled = [title for title, rows in sheets.items() if len(rows)]
+    if not filled:
+        raise SoberError("E801", f"{name} {EMPTY}")
+    # The sheet that was asked for, capitals aside, or the only one that holds something.
+    wanted = "" if sheet is None else sheet.casefold()
+    found = [title for title in filled if sheet in (None, title)] or [t for t in filled if t.casefold() == wanted]
+    if len(found) != 1:
+        said = f"{len(filled)} filled sheets" if sheet is None else f"no sheet {sheet[:40]!r}, or it is empty"
+        titles = ", ".join(repr(title[:30]) for title in list(sheets)[:8])
+        raise SoberError("E808", f"{name} has {said}. The sheets are {titles}. Write --sheet NAME.")
+    cells = sheets[found[0]]
     first = ["" if pd.isna(cell) else str(cell) for cell in cells.iloc[0].tolist()]
     names, twice = unique_names(first, has_header)
     rows = cells.iloc[int(has_header) :].set_axis(names, axis=1)

@@ -97,12 +97,6 @@ def are_codes(values: Any) -> bool:
     return bool(lengths["max"] > MOST_DIGITS or pc.any(pc.match_substring_regex(values, "^0[0-9]")).as_py())
 
 
-def pointed(text: Any) -> Any:
-    """Return the numbers among text that hold a point, trimmed."""
-    values = text.filter(pc.match_substring(text, "."))
-    return pc.utf8_trim_whitespace(values.filter(pc.match_substring_regex(values, "[0-9][.]|[.][0-9]")))
-
-
 def without_limits(values: Any) -> Any:
     """Return text without the signs of limits before numbers: `<0.5` becomes 0.5."""
     return pc.replace_substring_regex(values, "^[<>\u2264\u2265]=?\\s*", "")
@@ -150,15 +144,19 @@ def dates(text: Any, name: str) -> Any:
     return pd.to_datetime(pd.Series(text.to_pylist(), dtype=object), format=name, errors="coerce")
 
 
+#: What limits such as `<0.5` and `>100` may count as.
+LIMITS = {
+    "value": "the limit itself", "half": "half of a lower limit, upper ones as the limit itself", "missing": "missing",
+}  # fmt: skip
+
+
 class Column(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a column holds and how it is written."""
 
     kind: Literal["number", "text", "date", "boolean"]
     role: Role = "feature"
     marks: Marks = PLAIN  # of numbers
-    #: What limits such as `<0.5` and `>100` count as: the number itself, half of a lower one, or a gap; empty where
-    #: there are none.
-    limits: Literal["", "value", "half", "missing"] = ""
+    limits: Literal["", "value", "half", "missing"] = ""  # one of `LIMITS`; empty where there are none
     #: Of dates that were text, one of `FORMATS`; empty where the file itself knew that they are dates.
     date_format: Annotated[str, msgspec.Meta(pattern="^(%[Ymd][-/.]%[md][-/.]%[Ymd]([ T]%H:%M(:%S)?)?)?$")] = ""
     #: Words that were found to stand for a gap here, beside those that do in every column of numbers.
@@ -174,11 +172,10 @@ class Column(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def described(self) -> str:
         """What is special about this reading, in words; empty where nothing is."""
-        limits = {"value": "limits as numbers", "half": "half of limits", "missing": "limits missing"}
         parts = (
             "decimal comma" * (self.marks.decimal == ","),
             f"thousands {SIGN_NAMES[self.marks.thousands]}" if self.marks.thousands else "",
-            limits.get(self.limits, ""),
+            f"limits are {LIMITS[self.limits]}" if self.limits else "",
             re.sub("%(.)", lambda found: _DATE_WORDS[found[1]], self.date_format),
             "codes" * self.is_code,
             f"{', '.join(self.missing[:3])} missing" if self.missing else "",
@@ -191,13 +188,11 @@ def readings(cells: Cells, name: str, role: Role) -> tuple[list[Column], list[st
 
     Such cells are reported where they make up at most half of the rows.
     """
+    known: Any = cells.kinds.get(name)
     if role in ("id", "group"):
         return [Column("text", role)], []
-    if role != "target" and name in cells.plain_numbers:
-        return [Column("number", role)], []
-    known: Any = cells.kinds.get(name)
-    if known and known != "category":
-        return [Column(known, role)], []
+    if known in ("number", "date", "boolean") or (role != "target" and name in cells.plain_numbers):
+        return [Column(known or "number", role)], []
     values, counts = cells.distinct(name)
     levels = tuple(sorted(value for value in values[: 2 * MOST_LEVELS].to_pylist() if value not in TEXT_GAPS))
     levels = levels if len(levels) <= MOST_LEVELS else ()
@@ -262,10 +257,6 @@ def read_text(text: Any, column: Column) -> tuple[Any, list[str]]:
         written = column.marks.rewritten(without_limits(cells) if column.limits else cells)
         made = pc.cast(written, pa.float64()).to_numpy(zero_copy_only=False)
         fits = ~np.isnan(made)
-        with np.errstate(invalid="ignore"):  # infinite ones are not whole
-            is_whole = len(made) and (made % 1 == 0).all()
-        if column.limits == "half":
-            made = np.where(are_limits(cells, "<\u2264"), made / 2, made)
-        elif is_whole:
-            made = whole_numbers(written, made)
+        halves = are_limits(cells, "<\u2264") & (column.limits == "half")
+        made = np.where(halves, made / 2, made) if halves.any() else whole_numbers(written, made)
     return made, cells.filter(pa.array(~fits & ~is_gap)).to_pylist()

@@ -18,16 +18,12 @@ from msgspec.structs import replace
 
 from ..errors import Note, SoberError
 from .cells import Cells
-from .column import GERMAN, PLAIN, SIGN_NAMES, WHOLE, Column, Marks, are_limits, pointed, read_text, readings
+from .column import GERMAN, LIMITS, PLAIN, SIGN_NAMES, WHOLE, Column, Marks, are_limits, read_text, readings
 from .naming import held_by, some
 from .settings import Settings
 
 #: Limits in more rows than this, and in a larger share of the rows, are more than a few: the user is asked.
 FEW_LIMITS, FEW_LIMITS_SHARE = 5, 0.05
-#: What limits may count as.
-LIMITS = {
-    "value": "the limit itself", "half": "half of a lower limit, upper ones as the limit itself", "missing": "missing",
-}  # fmt: skip
 
 
 class Schema(msgspec.Struct, frozen=True):
@@ -74,13 +70,11 @@ class Schema(msgspec.Struct, frozen=True):
         gaps = pd.to_numeric(pd.Series(self.missing, dtype=object), errors="coerce").dropna()
         for name in [name for name in cells.columns if name in self.columns]:
             column, known, bad = self.columns[name], cells.kinds.get(name), list[str]()
-            is_plain = column.marks == PLAIN or (column.marks == WHOLE and not len(pointed(cells.text(name))))
+            is_plain = column.marks == PLAIN or (column.marks == WHOLE and not len(cells.pointed(name)))
             if column.kind == "number" and name in cells.plain_numbers and is_plain:
                 made[name] = cells.plain_numbers[name]
-            elif known == column.kind == "date":
+            elif known == column.kind and known in ("date", "number"):
                 made[name] = cells.columns[name].to_pandas()
-            elif known == column.kind == "number":
-                made[name] = cells.columns[name].to_numpy(zero_copy_only=False)
             else:
                 made[name], bad = read_text(cells.text(name), column)
             if column.kind == "number" and len(gaps) and (is_gap := np.isin(made[name], gaps)).any():
@@ -101,33 +95,35 @@ class Schema(msgspec.Struct, frozen=True):
         more = ". Read as text; check whether leading zeros were lost."
         notes = held_by("W844", retyped, "numbers or dates now but held text in training", more)
         if lost:
-            n = sum(map(len, lost.values()))
-            parts = [f"{len(bad)} of {name[:40]!r} ({bad[0][:20]!r})" for name, bad in lost.items()]
-            more = f" and {len(lost) - 4} more columns" if len(lost) > 4 else ""
-            what = f"{n} values do not match the kind of their column in training and are treated"
-            what = "One value does not match the kind of its column in training and is treated" if n == 1 else what
-            text = f"{what} as missing: {', '.join(parts[:4])}{more}."
+            which = _which({name: (len(bad), bad[:1]) for name, bad in lost.items()})
+            text = f"Values that do not match the kind of their column in training are treated as missing: {which}."
             notes = [Note("W844", text, (*lost,)), *notes]
         return frame, tuple(notes)
+
+
+def _which(cells: Mapping[str, tuple[int, Sequence[str]]]) -> str:
+    """Write how many cells of which columns are meant, with examples."""
+    parts = [f"{n} of {name[:40]!r} ({', '.join(repr(v[:20]) for v in values)})" for name, (n, values) in cells.items()]
+    return ", ".join(parts[:4]) + (f" and {len(parts) - 4} more columns" if len(parts) > 4 else "")
 
 
 def _decimal_mark(cells: Cells, possible: dict[str, list[Column]], decimal: str | None) -> str | None:
     """Return the decimal mark of the file: "." or ",", "plain" where nothing speaks for commas, None in doubt."""
     numbers = {n: found for n, found in possible.items() if found[0].kind == "number" and n not in cells.kinds}
-    plain = [name for name, found in numbers.items() if found == [replace(found[0], marks=PLAIN)]]
-    seen = {found[0].marks.decimal for name, found in numbers.items() if len(found) == 1 and name not in plain}
+    seen = {found[0].marks.decimal for found in numbers.values() if len(found) == 1 and found[0].marks != PLAIN}
     has_commas = "," in seen or decimal == "," or cells.suggests_commas
-    for name in plain if has_commas or any(len(found) > 1 for found in numbers.values()) else ():
-        with_point = pointed(cells.text(name))
-        if has_commas and not len(with_point):
-            possible[name] = [replace(numbers[name][0], marks=WHOLE)]
-        elif has_commas and name in cells.plain_numbers and GERMAN.fit(with_point):
-            possible[name] = [
-                *numbers[name],
-                replace(numbers[name][0], marks=GERMAN),
-            ]  # 1.234 may be a thousand and more
-        elif len(with_point) and name in cells.plain_numbers:
-            seen.add(".")
+    in_doubt = has_commas or any(len(found) > 1 for found in numbers.values())
+    for name, found in numbers.items() if in_doubt else ():
+        if len(found) > 1 or found[0].marks != PLAIN:
+            continue
+        with_point = cells.pointed(name)
+        if not len(with_point):
+            possible[name] = [replace(found[0], marks=WHOLE)] if has_commas else found
+        elif name in cells.plain_numbers:
+            if has_commas and GERMAN.fit(with_point):  # among decimal commas 1.234 may be a thousand and more
+                possible[name] = [found[0], replace(found[0], marks=GERMAN)]
+            else:
+                seen.add(".")
     if len(seen) == 1:
         return decimal or seen.pop()
     return decimal or (None if seen or cells.suggests_commas else "plain")
@@ -195,32 +191,25 @@ def _inferred(
         yield from held_by("W801", unsure_dates, "dates that could begin with the day or the month", more)
     for name, column in columns.items():  # labels of the target that are written differently and become one number
         if column.role == "target" and column.kind == "number" and name not in cells.kinds:
-            values = cells.examples(name, column.gaps)[:100]
-            spelled: dict[float, list[str]] = {}
-            for value, number in zip(values, read_text(pa.array(values, pa.string()), column)[0], strict=True):
-                spelled.setdefault(number, []).append(value)
-            same = next((each for each in spelled.values() if len(each) > 1), None)
-            if same is not None and len(spelled) <= 20:
-                text = f"The target {name[:40]!r} holds {some(same)}, which are read as the same number."
+            values = pd.Series(cells.examples(name, column.gaps)[:100], dtype=object)
+            spelled = values.groupby(read_text(pa.array(values, pa.string()), column)[0], sort=False).agg(list)
+            same = [each for each in spelled if len(each) > 1]
+            if same and len(spelled) <= 20:
+                text = f"The target {name[:40]!r} holds {some(same[0])}, which are read as the same number."
                 yield Note("W801", text, (name,))
 
 
 def unseen(cells: Cells, columns: Mapping[str, Column], frame: Any) -> list[Note]:
     """Return a note on what the rows of training did not hold: other categories, columns without any value."""
-    new: dict[str, list[str]] = {}
-    n = 0
+    new: dict[str, tuple[int, Sequence[str]]] = {}
     for name in [name for name, column in columns.items() if name in cells.columns and column.levels]:
         values, counts = cells.distinct(name)
         known = pa.array([*columns[name].levels, *columns[name].gaps])
-        is_new = ~np.asarray(pc.is_in(values, value_set=known), dtype=bool)
+        is_new = ~np.asarray(pc.is_in(values, value_set=known))
         if is_new.any():
-            n += int(counts[is_new].sum())
-            new[name] = values.filter(pa.array(is_new)).to_pylist()
+            new[name] = int(counts[is_new].sum()), values.filter(pa.array(is_new))[:3].to_pylist()
     empty = [str(c) for c, is_empty in frame.isna().all().items() if is_empty and columns[c].role == "feature"]
-    what = "one value" if n == 1 else f"{n} values"
-    which = [f"{name[:40]!r} ({', '.join(repr(v[:20]) for v in found[:3])})" for name, found in new.items()]
-    parts = [f"{what} of a category not seen in training: {', '.join(which[:4])}"] if new else []
-    count = "one column" if len(empty) == 1 else f"{len(empty)} columns"
-    parts += [f"{count} without any value: {some(empty, 4)}"] if empty else []
+    parts = [f"categories not seen in training: {_which(new)}"] if new else []
+    parts += [f"no value at all in {some(empty, 4)}"] if empty else []
     text = f"The new rows hold {'; '.join(parts)}. The model learns nothing from such values."
     return [Note("W844", text, (*new, *empty))] if parts else []
