@@ -172,10 +172,11 @@ class Column(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def described(self) -> str:
         """What is special about this reading, in words; empty where nothing is."""
+        limits = {"value": "limits as numbers", "half": "half of limits", "missing": "limits missing"}
         parts = (
             "decimal comma" * (self.marks.decimal == ","),
             f"thousands {SIGN_NAMES[self.marks.thousands]}" if self.marks.thousands else "",
-            f"limits are {LIMITS[self.limits]}" if self.limits else "",
+            limits.get(self.limits, ""),
             re.sub("%(.)", lambda found: _DATE_WORDS[found[1]], self.date_format),
             "codes" * self.is_code,
             f"{', '.join(self.missing[:3])} missing" if self.missing else "",
