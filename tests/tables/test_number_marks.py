@@ -93,10 +93,32 @@ def test_a_point_that_may_stand_between_thousands_is_not_guessed_at_in_new_rows(
     rows = "".join(f"{100 + 7 * i};{i % 9},5;{i % 2}\n" for i in range(40))
     (tmp_path / "old.csv").write_text(f"cells;crp;y\n{rows}")
     schema = read(tmp_path / "old.csv", Settings(target="y")).schema
-    for cell, number in (("980", 980), ("12.5", 12.5), ("1.2500", 1.25)):
+    assert schema.columns["cells"].described == "", "nothing special to a reader"
+    for cell, number in (
+        ("980", 980),
+        ("12.5", 12.5),
+        ("1.2500", 1.25),
+        ("62,0", 62),
+        ("62,5", 62.5),
+        ("0.125", 0.125),
+    ):
         (tmp_path / "new.csv").write_text(f"cells;crp\n{cell};0,5\n300;0,4\n")
-        assert read(tmp_path / "new.csv", schema=schema).frame["cells"][0] == number
+        table = read(tmp_path / "new.csv", schema=schema)
+        assert table.frame["cells"][0] == number
+        assert not table.notes
     (tmp_path / "new.csv").write_text("cells;crp\n1.250;0,5\n300;0,4\n")
-    with pytest.raises(SoberError, match=r"'cells' holds '1\.250'.*Write 1250 or 1\.2500") as error:
+    table = read(tmp_path / "new.csv", schema=schema)
+    assert table.frame["cells"].isna().tolist() == [True, False]
+    assert "1 of 'cells' ('1.250')" in table.notes[0].text
+    (tmp_path / "new.csv").write_text("cells;crp\n1.250;0,5\n")
+    with pytest.raises(
+        SoberError, match=r"'cells' was numeric \(in a file with decimal commas\).*'1\.250' now"
+    ) as error:
         read(tmp_path / "new.csv", schema=schema)
     assert error.value.code == "E804"
+
+
+def test_points_that_the_user_decided_on_are_read_again(tmp_path):
+    (tmp_path / "d.csv").write_text("a;b\n" + "".join(f"{i}.234;{i},5\n" for i in range(1, 9)))
+    table = read(tmp_path / "d.csv", Settings(decimal="."))
+    assert read(tmp_path / "d.csv", schema=table.schema).frame["a"].tolist() == [i + 0.234 for i in range(1, 9)]

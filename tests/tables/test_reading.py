@@ -166,7 +166,7 @@ def test_what_does_not_fit_is_counted_in_one_line_and_most_of_a_column_refused(e
     found = read(write(tmp_path / "n.csv", german(new)), schema=exported.schema)
     assert len(found.notes) == 1
     assert found.notes[0].text == (
-        "3 values do not match the kind of their column in training and are treated as missing: 2 of 'age' ('old'), 1 of 'visit' "
+        "Values that do not match the kind of their column in training are treated as missing: 2 of 'age' ('old'), 1 of 'visit' "
         "('soon')."
     )
     for name, cells in (("weight", ["71.5", "64.0", "80.25", "59.5"]), ("smokes", ["1", "0", "1", "0"])):

@@ -75,8 +75,8 @@ def test_unseen_categories_and_empty_columns_of_new_rows_are_one_line(tmp_path, 
     new = pd.DataFrame({"site": ["north", "moon", "moon", "mars", None], "dose": [None] * 5, "story": ["new"] * 5})
     (note,) = read(written(tmp_path, kind, new), schema=schema).notes
     assert note.code == "W844"
-    assert "3 values of a category not seen in training: 'site' ('moon', 'mars')" in note.text
-    assert "one column without any value: 'dose'" in note.text
+    assert "categories not seen in training: 3 of 'site' ('moon', 'mars')" in note.text
+    assert "no value at all in 'dose'" in note.text
     assert note.columns == ("site", "dose")
 
 
@@ -266,3 +266,45 @@ def test_numbers_with_a_unit_are_categories_and_it_is_said(tmp_path):
     )
     for head, cells in plain:
         assert not read(text(tmp_path, [*head, *cells])).notes
+
+
+# ---- the user's own words for gaps ---------------------------------------------------------------------------------
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet", "feather"])
+def test_words_of_the_user_are_gaps_in_every_column_and_at_prediction(tmp_path, kind):
+    frame = pd.DataFrame({
+        "age": [61, -99, 48, 50], "dose": [1.5, -99, 2.5, -99], "site": ["north", "unbekannt", "-99", "south"],
+        "text": ["1", " -99.0", "-99", "7"], "g": pd.Categorical([1, 2, -99, 1]), "y": ["a", "b", "unbekannt", "b"],
+        "p": [7, 8, -99, 9],
+    })  # fmt: skip
+    gaps = {"age": [1], "dose": [1, 3], "site": [1, 2], "text": [1, 2], "g": [2], "y": [2], "p": [2]}
+    path = written(tmp_path, kind, frame)
+    table = read(path, Settings(target="y", group="p", missing=("unbekannt", "-99")))
+    stored = msgspec.json.decode(msgspec.json.encode(table.schema), type=Schema)
+    for found in (table.frame, read(path, schema=stored).frame):
+        assert {name: np.flatnonzero(found[name].isna()).tolist() for name in frame} == gaps
+        assert found["text"].dtype.kind == "f"
+    assert not any("unbekannt" in c.levels or "-99" in c.levels for c in table.schema.columns.values())
+
+
+def test_a_number_that_means_missing_counts_as_the_column_writes_it(tmp_path):
+    path = text(tmp_path, ["a;b;c", "-99,0;1,5;x", "2,5;-99;-99,0", "-99;9,5;y"])
+    found = read(path, Settings(missing=("-99",))).frame
+    np.testing.assert_array_equal(found["a"], [np.nan, 2.5, np.nan])
+    np.testing.assert_array_equal(found["b"], [1.5, np.nan, 9.5])
+    assert found["c"].tolist() == ["x", "-99,0", "y"], "a word among words is as it is written"
+
+
+# ---- files of R ----------------------------------------------------------------------------------------------------
+def test_tables_of_write_table_are_read_or_the_call_is_said(tmp_path):
+    lines = ['"x" "y z" "site"', '1.5 2 "a b"', '2.5 3 "c"', 'NA 4 "a b"']
+    found = read(text(tmp_path, lines)).frame
+    assert found.to_dict("list")["y z"] == [2, 3, 4]
+    assert found["site"].tolist() == ["a b", "c", "a b"]
+    for lines in (['"x" "site"', *['"1" 1.5 "a b"'] * 3], ['"x"', *['"1" 1.5'] * 3]):
+        with pytest.raises(
+            SoberError, match=r'row names, as R writes.*write\.csv\(x, "x\.csv", row\.names = FALSE\)'
+        ) as no:
+            read(text(tmp_path, lines))
+        assert no.value.code == "E801"
+    free = ["note", "two words", "two words", "more words"]
+    assert list(read(text(tmp_path, free), Settings(header=True)).frame) == ["note"], "spaces cut nothing else"

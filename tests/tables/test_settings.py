@@ -8,6 +8,9 @@ from sobercv.tables.settings import Settings, checked, from_toml
 
 
 def test_lists_of_names_are_split_and_said_once():
+    assert checked({"missing": ["unbekannt,-99", "-99"]})["missing"] == ("unbekannt", "-99")
+    assert checked({"missing": [-99, "k"]})["missing"] == ("-99", "k"), "a number of sober.toml"
+    assert checked({"missing": -99})["missing"] == ("-99",)
     assert checked({"metric": ["roc_auc, f1", "f1"], "ignore": ["a,b", "a,b"]}) == {
         "metric": ("roc_auc", "f1"),
         "ignore": ("a,b",),
@@ -65,9 +68,11 @@ def test_the_command_repeats_the_run():
     found = Settings(
         data="my data.csv", target="y", ignore=("a b", "c"), metric=("f1", "accuracy"), stratify=True, jobs=3,
         max_time=3600.0,
+        missing=("-99", "no value"),
     )  # fmt: skip
     assert found.command() == (
-        "sober fit 'my data.csv' --target y --ignore 'a b' --ignore c --metric f1,accuracy --stratify"
+        "sober fit 'my data.csv' --target y --ignore 'a b' --ignore c --missing -99 --missing 'no value' "
+        "--metric f1,accuracy --stratify"
     )
 
 

@@ -10,10 +10,11 @@ import io
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import compress, islice
+from itertools import compress, count, islice, zip_longest
 from typing import Any
 
 import numpy as np
@@ -29,16 +30,15 @@ from . import source_bytes
 #: Words that stand for a gap in every column but "None", which is a word of its own among words.
 TEXT_GAPS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A", "<NA>")
 USUAL_GAPS = (*TEXT_GAPS, "None")
-DELIMITERS = {";": "semicolon", "\t": "tab", "|": "vertical bar", ",": "comma"}
+#: In the order in which they are tried; a space only where R put quotes around all text, and nothing else fits.
+DELIMITERS = {";": "semicolon", "\t": "tab", "|": "vertical bar", ",": "comma", " ": "space"}
 #: Bytes in which the delimiter is looked for.
 _HEAD = 1_000_000
-#: Cells that are converted at once: few calls for wide tables, little memory for long ones.
-_BLOCK = 1_000_000
 #: Numbers as Python writes them, and no codes: neither zeros in front nor more digits than a number holds.
 _PLAIN = r"^[+-]?(?:(?:0|[1-9][0-9]{0,17})(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]*([eE][+-]?[0-9]+)?")
-#: Blank rows above a table in a sheet that is not taken for an empty one.
-MOST_BLANK = 20
+#: Cells that are converted at once: few calls for wide tables, little memory for long ones.
+_BLOCK = 1_000_000
 EMPTY = "is empty. Pass a table with a header and at least one row."
 
 
@@ -47,13 +47,17 @@ class Cells:
     """The cells of a file, by column."""
 
     columns: dict[str, Any]
-    n_rows: int
     kinds: Mapping[str, str] = field(default_factory=dict)  # number, date, boolean or category, where the file says so
     first_row: Mapping[str, str] = field(default_factory=dict)  # by column, where it may hold names or data
     named_twice: Sequence[str] = ()  # names that several columns share
     suggests_commas: bool = False  # whether the file looks as if written where decimals begin with a comma
     notes: tuple[Note, ...] = ()
-    _distinct: dict[str, tuple[Any, Array]] = field(default_factory=dict)
+    _distinct: dict[str, tuple[Any, Array]] = field(default_factory=dict, init=False)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(next(iter(self.columns.values()), ()))
 
     def text(self, name: str) -> Any:
         """Return a column as text, whole numbers without a decimal point; null where the file has a gap."""
@@ -72,12 +76,26 @@ class Cells:
         """Return the first of the different values of a column but those that stand for gaps."""
         return [value for value in self.distinct(name)[0][:1000].to_pylist() if value not in gaps]
 
+    def pointed(self, name: str) -> Any:
+        """Return the numbers of a column that hold a point, trimmed."""
+        text = self.text(name)
+        values = pc.utf8_trim_whitespace(text.filter(pc.match_substring(text, ".")))
+        return values.filter(pc.match_substring_regex(values, "[0-9][.]|[.][0-9]")) if len(values) else values
+
+    def without(self, words: Sequence[str]) -> Cells:
+        """Return the cells with gaps in place of these words."""
+        columns = dict(self.columns)
+        for name in columns if words else ():
+            is_word = pc.is_in(pc.utf8_trim_whitespace(self.text(name)), value_set=pa.array(words))
+            columns[name] = columns[name].take(pa.array(np.arange(self.n_rows), mask=np.asarray(is_word)))
+        return replace(self, columns=columns)
+
     @cached_property
     def plain_numbers(self) -> dict[str, Array]:
         """The columns of text that are plain numbers, usual gaps aside: float64, or int64 where all are whole."""
         texts = [name for name, column in self.columns.items() if pa.types.is_string(column.type)]
         n, found = self.n_rows, dict[str, Array]()
-        for start in range(0, len(texts) if n else 0, size := max(1, _BLOCK // max(n, 1))):
+        for start in range(0, len(texts), size := max(1, _BLOCK // n)):
             names = texts[start : start + size]
             cells = pc.utf8_trim_whitespace(pa.concat_arrays([self.columns[name] for name in names]))
             cells = pc.if_else(pc.is_in(cells, value_set=pa.array(USUAL_GAPS)), pa.scalar(None, pa.string()), cells)
@@ -85,32 +103,29 @@ class Cells:
             fits: Array = np.all(matched.reshape(len(names), n), axis=1)
             cells = cells.filter(pa.array(np.repeat(fits, n)))
             values = pc.cast(cells, pa.float64()).to_numpy(zero_copy_only=False).reshape(-1, n)
-            with np.errstate(invalid="ignore"):
-                is_whole = (values % 1 == 0).all(axis=1)
             for i, name in enumerate(compress(names, fits)):
-                found[name] = whole_numbers(cells.slice(i * n, n), values[i]) if is_whole[i] else values[i]
+                found[name] = whole_numbers(cells.slice(i * n, n), values[i])
         return found
 
 
 def whole_numbers(cells: Any, values: Array) -> Array:
-    """Return int64 where the cells are written without a decimal point, else the values."""
-    try:
-        return np.asarray(pc.cast(cells, pa.int64()))
-    except pa.ArrowInvalid:
-        return values
+    """Return int64 where all values are whole and the cells are written without a decimal point, else the values."""
+    with suppress(pa.ArrowInvalid), np.errstate(invalid="ignore"):  # infinite ones are not whole
+        if (values % 1 == 0).all():
+            return np.asarray(pc.cast(cells, pa.int64()))
+    return values
 
 
 def unique_names(first: Sequence[str], has_header: bool = True) -> tuple[list[str], list[str]]:
     """Return a name of its own for every column as pandas makes them, and the names that occurred more than once."""
     names = [name or f"Unnamed: {i}" if has_header else f"col{i + 1}" for i, name in enumerate(first)]
-    taken, times, out = set(names), Counter[str](), []
+    taken, seen, out = set(names), set[str](), []
     for name in names:
         new = name
-        while times[name] and new in taken:
-            new = f"{name}.{times[name]}"
-            times[name] += 1
-        times[name] = max(times[name], 1)
+        if name in seen:
+            new = next(each for i in count(1) if (each := f"{name}.{i}") not in taken)
         taken.add(new)
+        seen.add(name)
         out.append(new)
     return out, sorted({name for name, new in zip(names, out, strict=True) if name != new})
 
@@ -122,7 +137,7 @@ def read_delimited(raw: bytes, name: str, delimiter: str | None = None, has_head
     if not utf8.strip():
         raise SoberError("E801", f"{name} {EMPTY}")
     delimiter = delimiter or sniff(utf8[:_HEAD])
-    first = next(_rows(utf8, delimiter))
+    first = next(filter(None, _rows(utf8, delimiter)))
     try:
         table = arrow_csv.read_csv(
             pa.BufferReader(utf8),
@@ -148,7 +163,7 @@ def read_delimited(raw: bytes, name: str, delimiter: str | None = None, has_head
     names, twice = unique_names(first, has_header)
     found = {name: column[int(has_header) :] for name, column in zip(names, columns, strict=True)}
     above = dict(zip(names, first, strict=True))
-    return Cells(found, len(columns[0]) - has_header, {}, above, twice, delimiter == ";", notes)
+    return Cells(found, {}, above, twice, delimiter == ";", notes)
 
 
 def _utf8(raw: bytes, name: str) -> tuple[bytes, tuple[Note, ...]]:
@@ -170,11 +185,11 @@ def _utf8(raw: bytes, name: str) -> tuple[bytes, tuple[Note, ...]]:
         raise SoberError("E801", f"{name} is neither UTF-8 nor Windows-1252 (line {line}). Save it as UTF-8.") from None
 
 
-def _rows(utf8: bytes, delimiter: str) -> Iterator[list[str]]:
-    """Return the rows that are not blank, one by one."""
+def _rows(utf8: bytes, delimiter: str) -> Any:
+    """Return a reader of rows, empty for blank lines."""
     csv.field_size_limit(100_000_000)
     lines = io.TextIOWrapper(io.BytesIO(utf8), encoding="utf-8", errors="ignore", newline="")
-    return filter(None, csv.reader(lines, delimiter=delimiter))
+    return csv.reader(lines, delimiter=delimiter)
 
 
 def sniff(head: bytes) -> str:
@@ -183,7 +198,9 @@ def sniff(head: bytes) -> str:
     # make more columns, but not of the names. A comma counts last: it also stands in numbers and names (`height, cm`).
     best, most = ",", (False, 1)
     for delimiter in DELIMITERS:
-        rows = list(islice(_rows(head, delimiter), 100)) or [[]]
+        if delimiter == " " and (most[1] > 1 or not head.startswith(b'"') or b'" ' not in head):
+            break
+        rows = list(islice(filter(None, _rows(head, delimiter)), 100)) or [[]]
         width, times = Counter(map(len, rows)).most_common(1)[0]
         # Not all rows need agree (ragged files get their own message), but columns in half of them are no columns.
         if width > 1 and times >= 0.7 * len(rows):
@@ -201,38 +218,34 @@ def _padded(utf8: bytes, delimiter: str, name: str) -> tuple[list[Any], tuple[No
     """Return the columns of a file whose rows differ in length; refuse rows longer than the header, note short ones."""
     rows: list[list[str]] = []
     short: list[int] = []
-    width = 0
-    reader = csv.reader(io.TextIOWrapper(io.BytesIO(utf8), encoding="utf-8", newline=""), delimiter=delimiter)
+    reader = _rows(utf8, delimiter)
     try:
         for row in filter(None, reader):
-            width = width or len(row)
+            width, line = len(rows[0] if rows else row), reader.line_num
             if any(row[width:]):
                 hint = "Quote cells that hold the delimiter"
                 if len(row) == width + 1:
-                    hint = "If the first column holds row names, as R writes them, give it a name; otherwise quote "
-                    hint += "such cells"
+                    hint = "If the first column holds row names, as R writes them, give it a name (or write in R: "
+                    hint += 'write.csv(x, "x.csv", row.names = FALSE)); otherwise quote such cells'
                 hint += " (with decimal commas, save with semicolons)" if delimiter == "," else ""
-                line = reader.line_num
-                if (len(rows) > 1 or len(row) > width + 1) and _are_titles(len(rows), width, [row, *reader]):
-                    hint = f"Delete the lines above the names of the columns, which seem to be in line {line}"
+                if len(rows) > 1 or len(row) > width + 1:  # titles are fewer and shorter than the rows below the names
+                    lengths = [len(row), *(len(later) for later in reader if later)]
+                    n_numbers = sum(bool(re.match(r"\s*[+-]?[.,]?[0-9]", cell)) for cell in row)
+                    if len(rows) < len(lengths) and width < min(lengths) and 2 * n_numbers < len(row):
+                        hint = f"Delete the lines above the names of the columns, which seem to be in line {line}"
                 text = f"{name} is not rectangular: line {line} has {len(row)} fields but the header has "
                 text += f"{width} (delimiter: {DELIMITERS.get(delimiter, delimiter)}). {hint}."
                 raise SoberError("E801", text)
-            short += [reader.line_num] if len(row) < width else []
-            rows.append((row + [""] * (width - len(row)))[:width])
+            short += [line] if len(row) < width else []
+            rows.append(row[:width])
     except csv.Error as error:
         raise SoberError("E801", f"{name} cannot be read at line {reader.line_num}: {error}.") from None
-    columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
+    columns = [pa.array(column, pa.string()) for column in zip_longest(*rows, fillvalue="")]
+    if not short:
+        return columns, ()
     said = "One row is" if len(short) == 1 else f"{len(short)} rows are"
-    start = f"{said} shorter than the header (the first is line {short[0] if short else 0})"
-    return columns, (Note("W801", f"{start}; the missing cells are treated as empty."),) if short else ()
-
-
-def _are_titles(n_above: int, width: int, below: Sequence[list[str]]) -> bool:
-    """Whether the first rows, of at most this width, are titles: fewer than those below, which begin with names."""
-    numbers = [cell for cell in below[0] if re.match(r"\s*[+-]?[.,]?[0-9]", cell)]
-    filled = [len(row) for row in below if row]
-    return n_above < len(filled) and width < min(filled) and 2 * len(numbers) < len(below[0])
+    text = f"{said} shorter than the header (the first is line {short[0]}); the missing cells are treated as empty."
+    return columns, (Note("W801", text),)
 
 
 # ---- files that know their columns --------------------------------------------------------------------------------
@@ -258,18 +271,18 @@ def _workbook(raw: bytes, name: str, sheet: str | None, has_header: bool) -> Cel
             raise SoberError("E801", f"{name} grows beyond {most} MiB when unpacked. Save the table as CSV.")
     as_they_are: dict[str, Any] = {"header": None, "dtype": object, "keep_default_na": False, "na_values": [""]}
     with pd.ExcelFile(io.BytesIO(raw), engine="openpyxl") as book:
-        starts = pd.read_excel(book, sheet_name=None, nrows=MOST_BLANK + 1, **as_they_are)
-        filled = [str(s) for s, rows in starts.items() if len(rows)]
-        if not filled:
-            raise SoberError("E801", f"{name} {EMPTY}")
-        # The sheet that was asked for, capitals aside, or the only one that holds something.
-        wanted = "" if sheet is None else sheet.casefold()
-        found = [s for s in filled if sheet in (None, s)] or [s for s in filled if s.casefold() == wanted]
-        if len(found) != 1:
-            said = f"{len(filled)} filled sheets" if sheet is None else f"no sheet {sheet[:40]!r}, or it is empty"
-            sheets = ", ".join(repr(str(s)[:30]) for s in list(starts)[:8])
-            raise SoberError("E808", f"{name} has {said}. The sheets are {sheets}. Write --sheet NAME.")
-        cells = pd.read_excel(book, sheet_name=found[0], **as_they_are)
+        sheets = {str(title): rows for title, rows in pd.read_excel(book, sheet_name=None, **as_they_are).items()}
+    filled = [title for title, rows in sheets.items() if len(rows)]
+    if not filled:
+        raise SoberError("E801", f"{name} {EMPTY}")
+    # The sheet that was asked for, capitals aside, or the only one that holds something.
+    wanted = "" if sheet is None else sheet.casefold()
+    found = [title for title in filled if sheet in (None, title)] or [t for t in filled if t.casefold() == wanted]
+    if len(found) != 1:
+        said = f"{len(filled)} filled sheets" if sheet is None else f"no sheet {sheet[:40]!r}, or it is empty"
+        titles = ", ".join(repr(title[:30]) for title in list(sheets)[:8])
+        raise SoberError("E808", f"{name} has {said}. The sheets are {titles}. Write --sheet NAME.")
+    cells = sheets[found[0]]
     first = ["" if pd.isna(cell) else str(cell) for cell in cells.iloc[0].tolist()]
     names, twice = unique_names(first, has_header)
     rows = cells.iloc[int(has_header) :].set_axis(names, axis=1)
@@ -325,4 +338,4 @@ def _typed(frame: Any, first_row: Mapping[str, str], named_twice: Sequence[str],
         else:
             text = f"Column {name[:60]!r} holds values of type {kind}. "
             raise SoberError("E801", f"{text}Use numbers, text, dates or booleans, one per row.")
-    return Cells(columns, len(frame), kinds, first_row, named_twice, notes=notes)
+    return Cells(columns, kinds, first_row, named_twice, notes=notes)

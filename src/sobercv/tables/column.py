@@ -37,7 +37,7 @@ _NOTHING = pa.scalar(None, pa.string())
 class Marks(msgspec.Struct, frozen=True, omit_defaults=True):
     """One way to write numbers."""
 
-    decimal: Literal[".", ","] = "."
+    decimal: Literal[".", ",", ""] = "."  # empty for whole numbers of a file with decimal commas: see `WHOLE`
     thousands: Literal["", ",", ".", " ", "'"] = ""
 
     def matches(self, values: Any) -> Any:
@@ -49,17 +49,27 @@ class Marks(msgspec.Struct, frozen=True, omit_defaults=True):
         number = f"[+\\-{_MINUS}]?(?:{digits}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
         return pc.match_substring_regex(values, f"^(?:{number}{'|[+-]?(?i:inf|infinity)' if self == PLAIN else ''})$")
 
+    def fit(self, values: Any) -> bool:
+        """Whether all values are such numbers; the first ones tell most columns."""
+        return all(pc.all(self.matches(part)).as_py() for part in (values[:50], values))
+
     def rewritten(self, values: Any) -> Any:
         """Return numbers as Python writes them, null where a value is no such number."""
+        if self == WHOLE:
+            no_thousands = pc.if_else(GERMAN.matches(values), _NOTHING, values)
+            return pc.coalesce(COMMA.rewritten(values), PLAIN.rewritten(no_thousands))
         values = pc.if_else(self.matches(values), values, _NOTHING)
         if self.thousands:
             values = pc.replace_substring_regex(values, f"[{_SIGNS[self.thousands]}]", "")
         return pc.replace_substring(pc.replace_substring(values, self.decimal, "."), _MINUS, "-")
 
 
-PLAIN, GERMAN = Marks(), Marks(",", ".")
+PLAIN, COMMA, GERMAN = Marks(), Marks(","), Marks(",", ".")
+#: Of columns that hold whole numbers only, in a file with decimal commas. New rows may have either decimal mark; 1.234,
+#: which could be a thousand and more, is no such number.
+WHOLE = Marks("")
 CONVENTIONS = (
-    PLAIN, Marks(","), Marks(".", ","), GERMAN, Marks(",", " "), Marks(".", " "), Marks(".", "'"), Marks(",", "'"),
+    PLAIN, COMMA, Marks(".", ","), GERMAN, Marks(",", " "), Marks(".", " "), Marks(".", "'"), Marks(",", "'"),
 )  # fmt: skip
 
 
@@ -72,7 +82,7 @@ def conventions(values: Any) -> list[Marks]:
     for marks in CONVENTIONS:
         # Without a comma anywhere, 1 234 is written alike in both worlds, and 12 is just 12.
         needed = {marks.thousands, "," if marks.decimal == "," and marks.thousands != "." else ""}
-        if needed <= {"", *occurring} and all(pc.all(marks.matches(part)).as_py() for part in (values[:50], values)):
+        if needed <= {"", *occurring} and marks.fit(values):
             found.append(marks)
     return found
 
@@ -92,13 +102,10 @@ def without_limits(values: Any) -> Any:
     return pc.replace_substring_regex(values, "^[<>\u2264\u2265]=?\\s*", "")
 
 
-def sides_of_limits(values: Any) -> Any:
-    """Return -1 where text is a lower limit (`<0.5`: below what could be measured), 1 for an upper one, else 0."""
-    below, above = (
-        np.asarray(pc.match_substring_regex(values, f"^[{signs}]=?\\s*[+\\-{_MINUS}]?[0-9.,]").fill_null(False))
-        for signs in ("<\u2264", ">\u2265")
-    )
-    return above.astype(np.int64) - below.astype(np.int64)
+def are_limits(values: Any, signs: str = "<\u2264>\u2265") -> Any:
+    """Return which text is a limit, such as `<0.5` (below what could be measured): boolean array."""
+    pattern = f"^[{signs}]=?\\s*[+\\-{_MINUS}]?[0-9.,]"
+    return np.asarray(pc.match_substring_regex(values, pattern).fill_null(False))
 
 
 _WITH_UNIT = re.compile(r"([$\u20ac\u00a3]?)\s*[+-]?[0-9][0-9.,]*\s*([^\s0-9.,:/()+-][^0-9]*|)")
@@ -137,15 +144,19 @@ def dates(text: Any, name: str) -> Any:
     return pd.to_datetime(pd.Series(text.to_pylist(), dtype=object), format=name, errors="coerce")
 
 
+#: What limits such as `<0.5` and `>100` may count as.
+LIMITS = {
+    "value": "the limit itself", "half": "half of a lower limit, upper ones as the limit itself", "missing": "missing",
+}  # fmt: skip
+
+
 class Column(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a column holds and how it is written."""
 
     kind: Literal["number", "text", "date", "boolean"]
     role: Role = "feature"
     marks: Marks = PLAIN  # of numbers
-    #: What limits such as `<0.5` and `>100` count as: the number itself, half of a lower one, or a gap; empty where
-    #: there are none.
-    limits: Literal["", "value", "half", "missing"] = ""
+    limits: Literal["", "value", "half", "missing"] = ""  # one of `LIMITS`; empty where there are none
     #: Of dates that were text, one of `FORMATS`; empty where the file itself knew that they are dates.
     date_format: Annotated[str, msgspec.Meta(pattern="^(%[Ymd][-/.]%[md][-/.]%[Ymd]([ T]%H:%M(:%S)?)?)?$")] = ""
     #: Words that were found to stand for a gap here, beside those that do in every column of numbers.
@@ -178,13 +189,11 @@ def readings(cells: Cells, name: str, role: Role) -> tuple[list[Column], list[st
 
     Such cells are reported where they make up at most half of the rows.
     """
+    known: Any = cells.kinds.get(name)
     if role in ("id", "group"):
         return [Column("text", role)], []
-    if role != "target" and name in cells.plain_numbers:
-        return [Column("number", role)], []
-    known: Any = cells.kinds.get(name)
-    if known and known != "category":
-        return [Column(known, role)], []
+    if known in ("number", "date", "boolean") or (role != "target" and name in cells.plain_numbers):
+        return [Column(known or "number", role)], []
     values, counts = cells.distinct(name)
     levels = tuple(sorted(value for value in values[: 2 * MOST_LEVELS].to_pylist() if value not in TEXT_GAPS))
     levels = levels if len(levels) <= MOST_LEVELS else ()
@@ -228,11 +237,11 @@ _WORDS_OF_SKRUB = frozenset(("none", "None", "null", "nan", "n/a", "?", "..."))
 def read_text(text: Any, column: Column) -> tuple[Any, list[str]]:
     """Read text; what does not fit becomes a gap, and is returned, too."""
     cells = pc.utf8_trim_whitespace(text)
-    is_gap = pc.or_kleene(pc.is_null(cells), pc.is_in(cells, value_set=pa.array(column.gaps)))
+    is_gap = np.asarray(pc.is_in(cells, value_set=pa.array([None, *column.gaps])))
     if column.limits == "missing":
-        is_gap = pc.or_(is_gap, pa.array(sides_of_limits(cells) != 0))
+        is_gap |= are_limits(cells)
     # Not if_else: up to pyarrow 18 at least it garbles the last cells of a sliced array.
-    cells = pc.replace_with_mask(cells, is_gap, _NOTHING)
+    cells = pc.replace_with_mask(cells, pa.array(is_gap), _NOTHING)
     if column.kind == "text":
         is_category = column.is_code or not _WORDS_OF_SKRUB.isdisjoint(column.levels)
         return cells.to_pandas().astype("category") if is_category else cells.to_pandas(), []
@@ -246,14 +255,9 @@ def read_text(text: Any, column: Column) -> tuple[Any, list[str]]:
         with_gaps = (is_true.astype(object), None) if column.role == "target" else (is_true, np.nan)
         made = is_true if fits.all() else np.where(fits, *with_gaps)
     else:
-        plain = without_limits(cells) if column.limits else cells
-        written = column.marks.rewritten(plain)
+        written = column.marks.rewritten(without_limits(cells) if column.limits else cells)
         made = pc.cast(written, pa.float64()).to_numpy(zero_copy_only=False)
         fits = ~np.isnan(made)
-        with np.errstate(invalid="ignore"):  # infinite ones are not whole
-            is_whole = written.null_count == 0 and len(made) and (made % 1 == 0).all()
-        if column.limits == "half":
-            made = np.where(sides_of_limits(cells) < 0, made / 2, made)
-        elif is_whole:
-            made = whole_numbers(written, made)
-    return made, cells.filter(pa.array(~fits & ~np.asarray(is_gap))).to_pylist()
+        halves = are_limits(cells, "<\u2264") & (column.limits == "half")
+        made = np.where(halves, made / 2, made) if halves.any() else whole_numbers(written, made)
+    return made, cells.filter(pa.array(~fits & ~is_gap)).to_pylist()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from msgspec.structs import replace
 
@@ -28,8 +26,9 @@ FORMATS = {
     ".tsv": "tsv", ".tab": "tsv", ".xlsx": "xlsx", ".xlsm": "xlsx", ".parquet": "parquet", ".pq": "parquet",
     ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
 }  # fmt: skip
-#: First bytes of files that people try, and what to tell them.
-FOREIGN = {
+#: First bytes of files, and their format; of others that people try, what they are.
+STARTS = {
+    b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow",
     b"PK\x03\x04": "a zip file (numpy, OpenDocument or other)", b"\xd0\xcf\x11\xe0": "an old Excel file",
     b"%PDF": "a PDF", b"\x93NUMPY": "a numpy file", b"<!DOC": "a web page", b"<html": "a web page",
 }  # fmt: skip
@@ -80,49 +79,51 @@ def read(source: str | Path, settings: Settings | None = None, *, schema: Schema
     if not cells.n_rows:
         raise SoberError("E801", f"{name} has a header but no rows. Give at least one row per sample.")
     notes = cells.notes
+    cells = cells.without(settings.missing if schema is None else schema.missing)
     if twice := cells.named_twice:
         text = f"Columns share a name ({some(twice)}); the later ones are called {twice[0][:40] + '.1'!r} and so on."
         notes = (Note("W801", text), *notes)
     if schema is not None:
-        schema.check_points(cells)
         frame, lost = schema.apply(cells)
         notes = (*notes, *lost, *unseen(cells, schema.columns, frame))
     else:
         schema, inferred = Schema.infer(cells, settings)
         frame, lost = schema.apply(cells)
         notes = (*notes, *inferred, *lost)
-        nameless = [c for c, cell in cells.first_row.items() if not cell.strip() and frame[c].notna().any()]
-        if has_header and 2 * len(nameless) > len(cells.first_row):
-            text = f"The first row of {name} names fewer than half of the columns. Put the names of the columns into "
-            raise SoberError("E801", f"{text}the first row, and nothing above them.")
-        if settings.header is None and _first_row_is_data(cells, frame, schema.columns):
-            first = [cell.strip()[:15] for cell in cells.first_row.values()]
-            row = ", ".join(first[:4]) + (", ..." if len(first) > 4 else "")
-            text = f"The first row of {name} looks like data ({row}), not like column names. Write --no-header "
-            text += "if there are none (they are then called col1, col2, ...), or --header if these are names."
-            raise SoberError("E808", text)
+        if has_header:
+            _check_header(cells, frame, schema.columns, settings.header is not None, name)
     return Table(frame, name, path, kind, sha256(raw).hexdigest(), schema, notes, raw)
 
 
 def _format(raw: bytes, path: Path | None, name: str) -> str:
-    if raw.startswith(b"PAR1"):
-        return "parquet"
-    if raw.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-        return "arrow"
-    if raw.startswith(b"PK\x03\x04"):
-        with suppress(zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError):
-            if "xl/workbook.xml" in zipfile.ZipFile(io.BytesIO(raw)).namelist():
-                return "xlsx"
-    for start, what in FOREIGN.items():
-        if raw.lstrip()[:16].startswith(start):
-            raise SoberError("E801", f"{name} is {what}. Save the table as {_KNOWN}.")
-    suffixes = [] if path is None else [s.lower() for s in path.suffixes if s.lower() != ".gz"]
-    kind = FORMATS.get(suffixes[-1] if suffixes else "", "csv")
+    start = raw.lstrip()[:16]
+    if start.startswith(b"PK\x03\x04") and b"xl/workbook.xml" in raw:
+        return "xlsx"
+    if known := next((what for first, what in STARTS.items() if start.startswith(first)), None):
+        if known in FORMATS.values():
+            return known
+        raise SoberError("E801", f"{name} is {known}. Save the table as {_KNOWN}.")
+    suffix = "" if path is None else Path(path.name.lower().removesuffix(".gz")).suffix
+    kind = FORMATS.get(suffix, "csv")
     if kind not in ("csv", "tsv"):
         raise SoberError("E801", f"{name} is not {kind} despite its name. Save it again, or use its real suffix.")
-    if raw.lstrip()[:1] in (b"{", b"[") and suffixes[-1:] not in ([".csv"], [".tsv"]):
+    if start[:1] in (b"{", b"[") and suffix not in (".csv", ".tsv"):
         raise SoberError("E801", f"{name} looks like JSON. Save the table as {_KNOWN}.")
     return kind
+
+
+def _check_header(cells: Cells, frame: Any, columns: Mapping[str, Column], is_asked: bool, name: str) -> None:
+    """Refuse a first row that names too few columns, and one that looks like data unless the user has been asked."""
+    nameless = [c for c, cell in cells.first_row.items() if not cell.strip() and frame[c].notna().any()]
+    if 2 * len(nameless) > len(cells.first_row):
+        text = f"The first row of {name} names fewer than half of the columns. Put the names of the columns into "
+        raise SoberError("E801", f"{text}the first row, and nothing above them.")
+    if not is_asked and _first_row_is_data(cells, frame, columns):
+        first = [cell.strip()[:15] for cell in cells.first_row.values()]
+        row = ", ".join(first[:4]) + (", ..." if len(first) > 4 else "")
+        text = f"The first row of {name} looks like data ({row}), not like column names. Write --no-header "
+        text += "if there are none (they are then called col1, col2, ...), or --header if these are names."
+        raise SoberError("E808", text)
 
 
 def _first_row_is_data(cells: Cells, frame: Any, columns: Mapping[str, Column]) -> bool:
@@ -130,7 +131,8 @@ def _first_row_is_data(cells: Cells, frame: Any, columns: Mapping[str, Column]) 
     gaps = {*USUAL_GAPS, *GAP_WORDS.to_pylist()}
     trimmed = {name: cell.strip() for name, cell in cells.first_row.items()}
     above = {name: cell for name, cell in trimmed.items() if not {cell, cell.casefold()} & gaps}
-    typed = [name for name in above if columns[name].kind != "text" and frame[name].notna().any()]
+    is_filled = frame.notna().any()
+    typed = [name for name in above if columns[name].kind != "text" and is_filled[name]]
     for name in typed:
         ways = (columns[name], replace(columns[name], marks=PLAIN))
         if all(read_text(pa.array([above[name]]), way)[1] for way in ways):
@@ -138,9 +140,9 @@ def _first_row_is_data(cells: Cells, frame: Any, columns: Mapping[str, Column]) 
     if typed:
         # Numbers that count on or grow are names, too: rows of data seldom do.
         with suppress(ValueError):
-            steps = [b - a for a, b in pairwise(float(above[name]) for name in typed)]
-            counts = len(typed) >= LEAST_COUNTING and all(step == 1 for step in steps)
-            return not (counts or (len(typed) >= LEAST_GROWING and all(step > 0 for step in steps)))
+            steps = np.diff([float(above[name]) for name in typed])
+            least = LEAST_COUNTING if (steps == 1).all() else LEAST_GROWING
+            return not (len(typed) >= least and (steps > 0).all())
         return True
     # Text only: cells that occur again below, in every column of few categories, are no names.
     few = [name for name in above if 1 < frame[name].nunique() <= len(frame) // 2]

@@ -17,17 +17,13 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from ..errors import Note, SoberError
-from .cells import USUAL_GAPS, Cells
-from .column import GERMAN, PLAIN, SIGN_NAMES, Column, Marks, conventions, read_text, readings, sides_of_limits
+from .cells import Cells
+from .column import GERMAN, LIMITS, PLAIN, SIGN_NAMES, WHOLE, Column, Marks, are_limits, read_text, readings
 from .naming import held_by, some
 from .settings import Settings
 
 #: Limits in more rows than this, and in a larger share of the rows, are more than a few: the user is asked.
 FEW_LIMITS, FEW_LIMITS_SHARE = 5, 0.05
-#: What limits may count as.
-LIMITS = {
-    "value": "the limit itself", "half": "half of a lower limit, upper ones as the limit itself", "missing": "missing",
-}  # fmt: skip
 
 
 class Schema(msgspec.Struct, frozen=True):
@@ -35,6 +31,7 @@ class Schema(msgspec.Struct, frozen=True):
 
     columns: dict[str, Column]
     has_header: bool = True
+    missing: tuple[str, ...] = ()  # words and numbers that the user named as gaps, in every column
 
     @classmethod
     def infer(cls, cells: Cells, settings: Settings) -> tuple[Schema, tuple[Note, ...]]:
@@ -50,39 +47,43 @@ class Schema(msgspec.Struct, frozen=True):
         says_day = bool(sure & {"%d/%m", "%d-%m"}) and not sure & {"%m/%d", "%m-%d"}
         day_first = wanted == "," or cells.suggests_commas or says_day
         chosen = {name: _choose(cells, name, found, wanted, day_first) for name, found in possible.items()}
-        limits: dict[str, tuple[str, int]] = {}  # by column, the first one, and how many rows hold one
-        for name, column in [(name, column) for name, column in chosen.items() if column.limits]:
-            values, counts = cells.distinct(name)
-            is_limit = sides_of_limits(values) != 0
-            limits[name] = example, n = values.filter(pa.array(is_limit))[0].as_py(), int(counts[is_limit].sum())
-            if settings.limits is not None:
+        for name, column in chosen.items():
+            if column.limits and settings.limits is not None:
                 chosen[name] = replace(column, limits=settings.limits)
-            elif column.role != "ignored" and n > max(FEW_LIMITS, FEW_LIMITS_SHARE * cells.n_rows):
-                text = f"Column {name[:40]!r} holds limits such as {example!r} in {n} of {cells.n_rows} rows. Choose "
-                text += "how to read them: --limits value (the limit itself), --limits half (of a lower limit) or "
-                text += "--limits missing."
-                raise SoberError("E808", text)
+            elif column.limits and column.role != "ignored":
+                example, n = _limits(cells, name)
+                if n > max(FEW_LIMITS, FEW_LIMITS_SHARE * cells.n_rows):
+                    text = (
+                        f"Column {name[:40]!r} holds limits such as {example!r} in {n} of {cells.n_rows} rows. Choose "
+                    )
+                    text += "how to read them: --limits value (the limit itself), --limits half (of a lower limit) or "
+                    text += "--limits missing."
+                    raise SoberError("E808", text)
         unsure_dates = [name for name, found in possible.items() if found[0].kind == "date" and len(found) > 1]
-        return cls(chosen, settings.header is not False), tuple(_inferred(cells, chosen, strays, limits, unsure_dates))
+        schema = cls(chosen, settings.header is not False, settings.missing)
+        return schema, tuple(_inferred(cells, chosen, strays, unsure_dates))
 
     def apply(self, cells: Cells) -> tuple[Any, tuple[Note, ...]]:
         """Convert the columns that both have; values that do not fit become gaps, and a note counts them."""
         made: dict[str, Any] = {}
         lost: dict[str, list[str]] = {}
+        gaps = pd.to_numeric(pd.Series(self.missing, dtype=object), errors="coerce").dropna()
         for name in [name for name in cells.columns if name in self.columns]:
             column, known, bad = self.columns[name], cells.kinds.get(name), list[str]()
-            if column.kind == "number" and column.marks == PLAIN and name in cells.plain_numbers:
+            is_plain = column.marks == PLAIN or (column.marks == WHOLE and not len(cells.pointed(name)))
+            if column.kind == "number" and name in cells.plain_numbers and is_plain:
                 made[name] = cells.plain_numbers[name]
-            elif known == column.kind == "date":
+            elif known == column.kind and known in ("date", "number"):
                 made[name] = cells.columns[name].to_pandas()
-            elif known == column.kind == "number":
-                made[name] = cells.columns[name].to_numpy(zero_copy_only=False)
             else:
                 made[name], bad = read_text(cells.text(name), column)
+            if column.kind == "number" and len(gaps) and (is_gap := np.isin(made[name], gaps)).any():
+                made[name] = np.where(is_gap, np.nan, made[name])
             if bad:
                 lost[name] = bad
             if bad and 2 * len(bad) > cells.distinct(name)[1].sum():
-                how = f" ({column.described})" if column.described else ""
+                how = column.described or "in a file with decimal commas" * (column.marks == WHOLE)
+                how = f" ({how})" if how else ""
                 what = {"number": "numeric", "date": "a date", "boolean": "true or false"}[column.kind]
                 text = f"Column {name[:40]!r} was {what}{how} in training but contains {bad[0][:30]!r} now"
                 raise SoberError("E804", f"{text}; correct the file.")
@@ -94,52 +95,34 @@ class Schema(msgspec.Struct, frozen=True):
         more = ". Read as text; check whether leading zeros were lost."
         notes = held_by("W844", retyped, "numbers or dates now but held text in training", more)
         if lost:
-            n = sum(map(len, lost.values()))
-            parts = [f"{len(bad)} of {name[:40]!r} ({bad[0][:20]!r})" for name, bad in lost.items()]
-            more = f" and {len(lost) - 4} more columns" if len(lost) > 4 else ""
-            what = f"{n} values do not match the kind of their column in training and are treated"
-            what = "One value does not match the kind of its column in training and is treated" if n == 1 else what
-            text = f"{what} as missing: {', '.join(parts[:4])}{more}."
+            which = _which({name: (len(bad), bad[:1]) for name, bad in lost.items()})
+            text = f"Values that do not match the kind of their column in training are treated as missing: {which}."
             notes = [Note("W844", text, (*lost,)), *notes]
         return frame, tuple(notes)
 
-    def check_points(self, cells: Cells) -> None:
-        """Refuse new rows whose points may stand between thousands, as the table has decimal commas elsewhere."""
-        if all(column.marks.decimal == "." for column in self.columns.values()):
-            return
-        plain = [name for name, column in self.columns.items() if column.kind == "number" and column.marks == PLAIN]
-        for name in [name for name in plain if name in cells.columns and name not in cells.kinds]:
-            text = pc.utf8_trim_whitespace(cells.text(name))
-            pointed = text.filter(pc.match_substring(text, "."))
-            if len(pointed) and pc.all(GERMAN.matches(pointed)).as_py():
-                example = pointed[0].as_py()[:20]
-                whole = example.replace(".", "")
-                raise SoberError(
-                    "E804",
-                    f"Column {name[:40]!r} holds {example!r}, and other columns have decimal commas, so the point may "
-                    f"stand between thousands. Write {whole} or {example}0.",
-                )
+
+def _which(cells: Mapping[str, tuple[int, Sequence[str]]]) -> str:
+    """Write how many cells of which columns are meant, with examples."""
+    parts = [f"{n} of {name[:40]!r} ({', '.join(repr(v[:20]) for v in values)})" for name, (n, values) in cells.items()]
+    return ", ".join(parts[:4]) + (f" and {len(parts) - 4} more columns" if len(parts) > 4 else "")
 
 
 def _decimal_mark(cells: Cells, possible: dict[str, list[Column]], decimal: str | None) -> str | None:
     """Return the decimal mark of the file: "." or ",", "plain" where nothing speaks for commas, None in doubt."""
-    numbers = [found for found in possible.values() if found[0].kind == "number"]
-    seen = {found[0].marks.decimal for found in numbers if len(found) == 1 and found[0].marks != PLAIN}
+    numbers = {n: found for n, found in possible.items() if found[0].kind == "number" and n not in cells.kinds}
+    seen = {found[0].marks.decimal for found in numbers.values() if len(found) == 1 and found[0].marks != PLAIN}
     has_commas = "," in seen or decimal == "," or cells.suggests_commas
-    if has_commas or any(len(found) > 1 for found in numbers):
-        gaps = pa.array(USUAL_GAPS)
-        for name in [name for name, values in cells.plain_numbers.items() if values.dtype.kind == "f"]:
-            found, text = possible[name], cells.text(name)
-            if len(found) > 1 or found[0].kind != "number":
-                continue
-            # Among decimal commas 1.234 may be a thousand and more; most columns are told by their first cells.
-            head = pc.utf8_trim_whitespace(text[:20])
-            if has_commas and pc.all(pc.or_(GERMAN.matches(head), pc.is_in(head, value_set=gaps))).as_py():
-                values, _ = cells.distinct(name)
-                if GERMAN in conventions(values.filter(pc.invert(pc.is_in(values, value_set=gaps)))):
-                    possible[name] = [found[0], replace(found[0], marks=GERMAN)]
-                    continue
-            if "." not in seen and pc.any(pc.match_substring(text, ".")).as_py():
+    in_doubt = has_commas or any(len(found) > 1 for found in numbers.values())
+    for name, found in numbers.items() if in_doubt else ():
+        if len(found) > 1 or found[0].marks != PLAIN:
+            continue
+        with_point = cells.pointed(name)
+        if not len(with_point):
+            possible[name] = [replace(found[0], marks=WHOLE)] if has_commas else found
+        elif name in cells.plain_numbers:
+            if has_commas and GERMAN.fit(with_point):  # among decimal commas 1.234 may be a thousand and more
+                possible[name] = [found[0], replace(found[0], marks=GERMAN)]
+            else:
                 seen.add(".")
     if len(seen) == 1:
         return decimal or seen.pop()
@@ -162,23 +145,29 @@ def _choose(cells: Cells, name: str, found: Sequence[Column], wanted: str | None
     raise SoberError("E808", text)
 
 
+def _limits(cells: Cells, name: str) -> tuple[str, int]:
+    """Return the first limit of a column, and how many rows hold one."""
+    values, counts = cells.distinct(name)
+    is_limit = are_limits(values)
+    return values.filter(pa.array(is_limit))[0].as_py(), int(counts[is_limit].sum())
+
+
 def _inferred(
-    cells: Cells, columns: Mapping[str, Column], strays: Mapping[str, list[str]],
-    limits: Mapping[str, tuple[str, int]], unsure_dates: Sequence[str],
-) -> Iterable[Note]:  # fmt: skip
+    cells: Cells, columns: Mapping[str, Column], strays: Mapping[str, list[str]], unsure_dates: Sequence[str]
+) -> Iterable[Note]:
     """Return notes on what was recognised; `unsure_dates` could begin with the day or the month."""
     stray = {name: found for name, found in strays.items() if found}
     words = some([word[:20] for values in stray.values() for word in values])
     what = "It is" if len(stray) == 1 else "They are"
     more = f". {what} read as categories; correct or clear such cells."
     yield from held_by("W844", [*stray], f"numbers and other cells ({words})", more)
-    if limits:
-        first, (example, n) = next(iter(limits.items()))
+    if limited := [name for name, column in columns.items() if column.limits]:
+        example, n = _limits(cells, limited[0])
         what = f"limits such as {example!r} (in {n} of {cells.n_rows} rows)"
-        yield from held_by("W844", [*limits], what, f". They are read as {LIMITS[columns[first].limits]}.")
+        yield from held_by("W844", limited, what, f". They are read as {LIMITS[columns[limited[0]].limits]}.")
     groups: dict[Marks, list[str]] = {}
     for name, column in columns.items():
-        if column.marks != PLAIN:
+        if column.marks not in (PLAIN, WHOLE):
             groups.setdefault(column.marks, []).append(name)
     for marks, names in groups.items():
         values = pa.array(cells.examples(names[0], columns[names[0]].gaps))
@@ -202,32 +191,25 @@ def _inferred(
         yield from held_by("W801", unsure_dates, "dates that could begin with the day or the month", more)
     for name, column in columns.items():  # labels of the target that are written differently and become one number
         if column.role == "target" and column.kind == "number" and name not in cells.kinds:
-            values = cells.examples(name, column.gaps)[:100]
-            spelled: dict[float, list[str]] = {}
-            for value, number in zip(values, read_text(pa.array(values, pa.string()), column)[0], strict=True):
-                spelled.setdefault(number, []).append(value)
-            same = next((each for each in spelled.values() if len(each) > 1), None)
-            if same is not None and len(spelled) <= 20:
-                text = f"The target {name[:40]!r} holds {some(same)}, which are read as the same number."
+            values = pd.Series(cells.examples(name, column.gaps)[:100], dtype=object)
+            spelled = values.groupby(read_text(pa.array(values, pa.string()), column)[0], sort=False).agg(list)
+            same = [each for each in spelled if len(each) > 1]
+            if same and len(spelled) <= 20:
+                text = f"The target {name[:40]!r} holds {some(same[0])}, which are read as the same number."
                 yield Note("W801", text, (name,))
 
 
 def unseen(cells: Cells, columns: Mapping[str, Column], frame: Any) -> list[Note]:
     """Return a note on what the rows of training did not hold: other categories, columns without any value."""
-    new: dict[str, list[str]] = {}
-    n = 0
+    new: dict[str, tuple[int, Sequence[str]]] = {}
     for name in [name for name, column in columns.items() if name in cells.columns and column.levels]:
         values, counts = cells.distinct(name)
         known = pa.array([*columns[name].levels, *columns[name].gaps])
-        is_new = ~np.asarray(pc.is_in(values, value_set=known), dtype=bool)
+        is_new = ~np.asarray(pc.is_in(values, value_set=known))
         if is_new.any():
-            n += int(counts[is_new].sum())
-            new[name] = values.filter(pa.array(is_new)).to_pylist()
+            new[name] = int(counts[is_new].sum()), values.filter(pa.array(is_new))[:3].to_pylist()
     empty = [str(c) for c, is_empty in frame.isna().all().items() if is_empty and columns[c].role == "feature"]
-    what = "one value" if n == 1 else f"{n} values"
-    which = [f"{name[:40]!r} ({', '.join(repr(v[:20]) for v in found[:3])})" for name, found in new.items()]
-    parts = [f"{what} of a category not seen in training: {', '.join(which[:4])}"] if new else []
-    count = "one column" if len(empty) == 1 else f"{len(empty)} columns"
-    parts += [f"{count} without any value: {some(empty, 4)}"] if empty else []
+    parts = [f"categories not seen in training: {_which(new)}"] if new else []
+    parts += [f"no value at all in {some(empty, 4)}"] if empty else []
     text = f"The new rows hold {'; '.join(parts)}. The model learns nothing from such values."
     return [Note("W844", text, (*new, *empty))] if parts else []

@@ -31,7 +31,7 @@ _ALLOWED = {
     "cv": "a whole number, or groups", "jobs": "-1 for all cores, or a number of workers",
     "max_time": "a duration such as 90, 90s, 10m or 2h",
 }  # fmt: skip
-_LISTS = ("ignore", "metric", "by")
+_LISTS = ("ignore", "metric", "by", "missing")
 #: Names that the shell completes; every scoring name of scikit-learn works.
 _METRICS = (
     "roc_auc average_precision accuracy balanced_accuracy f1 f1_macro roc_auc_ovr neg_log_loss neg_brier_score "
@@ -67,6 +67,7 @@ class Settings:
     limits: Literal["value", "half", "missing"] | None = option(
         None, ADVANCED, "How to read limits such as <0.5: value, half or missing."
     )
+    missing: tuple[str, ...] = option((), ADVANCED, "Words or numbers that mean missing in every column, such as -99.")
     metric: tuple[str, ...] = option(
         (), MODEL, "As in scikit-learn; separate several with commas, the first selects. Default: roc_auc, "
         "balanced_accuracy, r2 or concordance_index.", "-m", words=_METRICS,
@@ -205,6 +206,9 @@ def _plain(name: str, value: Any) -> Any:
         return str(value)
     if name == "cv" and isinstance(value, str) and value.strip().isdecimal():
         return int(value)
+    if name == "missing":  # of numbers, too
+        given = value if isinstance(value, (list, tuple)) else [value]
+        value = [str(v) if type(v) in (int, float) and abs(v) < 10**300 else v for v in given]
     parts = [value] if isinstance(value, str) else value
     if name not in _LISTS or not isinstance(parts, (list, tuple)) or not all(isinstance(p, str) for p in parts):
         return "none" if name == "jobs" and value == 0 else value

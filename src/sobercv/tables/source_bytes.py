@@ -52,19 +52,18 @@ def source_bytes(path: Path | None) -> bytes:
         with nullcontext(sys.stdin.buffer) if path is None else path.open("rb") as stream:
             too_much = f"{where} returns more than {{}}. Write the table to a file first."
             packed = stream.read() if path is not None and path.is_file() else _limited(stream, too_much)
-    except (OSError, ValueError) as error:
-        if isinstance(error, SoberError):
-            raise
-        reason = getattr(error, "strerror", None) or str(error)
-        raise SoberError("E801", f"{where} cannot be opened: {reason}. Name a file that you may read.") from None
-    if not packed.startswith(b"\x1f\x8b"):
-        return packed
-    try:
+        if not packed.startswith(b"\x1f\x8b"):
+            return packed
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
             return _limited(file, f"{name} grows beyond {{}} when unpacked. If that is right, unpack it first.")
-    except (OSError, EOFError, zlib.error) as error:
+    except SoberError:
+        raise
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         reason = str(error).rpartition(": ")[2].rstrip(".")
         raise SoberError("E801", f"{name} is a damaged gzip file ({reason}). Compress it again.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise SoberError("E801", f"{where} cannot be opened: {reason}. Name a file that you may read.") from None
 
 
 def _limited(stream: Any, too_much: str) -> bytes:
