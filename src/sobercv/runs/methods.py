@@ -8,7 +8,7 @@ from ..inference.intervals import CROSS_VALIDATED
 from ..report.checklist import FILLED
 from ..report.notes import LIMITATIONS
 from ..report.words import between, clean, count, md, metric_label, number, within
-from ..tables.schema import LIMITS
+from ..tables.column import LIMITS
 from .record import RunRecord
 
 #: More predictors, or terms of a linear model, are listed in the report only.
