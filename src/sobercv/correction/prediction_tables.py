@@ -135,7 +135,8 @@ def _spreading(rows: Any, names: list[str]) -> Callable[..., Any]:
     times = rows.groupby(place).size()
     if (most := times.max()) > 1:
         row, which, _ = times.idxmax()
-        text = f"In one repeat, row {values['sample'][row]} of configuration {names[which][:50]!r} was predicted "
+        text = "" if len(names) > 1 else "Only one configuration can be identified. "
+        text += f"In one repeat, row {values['sample'][row]} of configuration {names[which][:50]!r} was predicted "
         text += f"{most} times, so these are not out-of-fold predictions of one cross-validation. Keep the columns "
         text += "that identify configurations and repeats, and save the hold-out predictions only."
         raise SoberError("E814", text)
