@@ -2,8 +2,10 @@ import math
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+import sobercv
 from sobercv.cli.screen import Screen
 from sobercv.report import words
 from sobercv.report.records import Chart, ConfigurationRow, Score
@@ -27,6 +29,16 @@ from . import cases
 )
 def test_digits(values, digits):
     assert words.digits_for(values) == digits
+
+
+@pytest.mark.parametrize(
+    ("naive", "shown"), [(0.90001, ("0.900", "0.900", "+0.000")), (0.9004, ("0.9000", "0.9004", "+0.0004"))]
+)
+def test_a_difference_far_below_the_width_of_the_interval_needs_no_digits(naive, shown):
+    estimate = sobercv.bbc([0, 1] * 10, np.eye(20)[:, :2], "accuracy", random_state=0)
+    bounds = SimpleNamespace(bounds=lambda share: (0.88, 0.91), name="calibrated")
+    score = Score.of(replace(estimate, value=0.9, naive=naive, bounds=bounds))
+    assert (score.honest, score.claim, score.off_by) == shown
 
 
 @pytest.mark.parametrize(

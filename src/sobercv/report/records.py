@@ -18,6 +18,8 @@ Facts = dict[str, str]  # by label
 #: Warnings before all others, because no correction helps (leaks, rows in training and test at once), and those after
 #: them (the edge of a grid, how the table was read); others have place 1.
 PLACES = {"W806": 0, "W301": 0, "W711": 2, "W801": 3, "W809": 3}
+#: A share of the width of the interval: a smaller difference needs no digits of its own.
+SMALL = 0.01
 
 
 def order_of(note: Note) -> int:
@@ -45,6 +47,9 @@ class Score:
     @classmethod
     def of(cls, estimate: Estimate) -> Score:
         """Write an estimate as the score that readers see, with as many digits as it needs."""
+        low, high = estimate.interval or (0.0, 0.0)
+        # Digits that only show a difference far below the width of the interval would claim too much.
+        gap = estimate.optimism if abs(estimate.optimism) > SMALL * (high - low) else 0.0
         return cls(
             metric=estimate.metric,
             label=metric_label(estimate.metric, estimate.positive),
@@ -55,7 +60,7 @@ class Score:
             optimism=float(estimate.optimism),
             n_draws=0 if estimate.draws is None else len(estimate.draws),
             n_undefined=estimate.n_undefined,
-            digits=digits_for((estimate.value, estimate.naive, *(estimate.interval or ())), estimate.optimism),
+            digits=digits_for((estimate.value, estimate.naive, *(estimate.interval or ())), gap),
             positive=None if estimate.positive is None else clean(estimate.positive, 60),
             interval_method=estimate.interval_method,
         )

@@ -240,7 +240,7 @@ def _why(score: Score, tried: int, unit: str) -> str:
         return f"This protocol draws no resamples; plain cross-validation claims {score.claim}."
     if tried == 1:
         why, again = "There was one configuration and nothing to choose: the two differ only by chance.", "Scoring it"
-    elif score.optimism > 0:
+    elif score.optimism > 0 and score.claim != score.honest:
         why = f"Plain cross-validation quotes the best of {tried:,} scores, so part of its {score.claim} is luck."
     else:
         why = f"Choosing among {tried:,} configurations cost nothing here: plain cross-validation claims no more."
