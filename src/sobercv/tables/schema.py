@@ -157,7 +157,7 @@ def _inferred(
     stray = {name: found for name, found in strays.items() if found}
     words = some([word[:20] for values in stray.values() for word in values])
     what = "It is" if len(stray) == 1 else "They are"
-    more = f". {what} read as categories; correct or clear such cells."
+    more = f". {what} read as categories; correct such cells, or name words for missing with --missing."
     yield from held_by("W844", [*stray], f"numbers and other cells ({words})", more)
     if limited := [name for name, column in columns.items() if column.limits]:
         example, n = _limits(cells, limited[0])
