@@ -148,6 +148,7 @@ def test_a_positive_class_must_be_one_of_two(y, task, label, code, part):
         ("gesund", "krank"),
         ("alive", "dead"),
         ("überlebt", "gestorben"),
+        ("lebt", "verstorben"),
         ("vivant", "décédé"),
         ("benign", "malignant"),
         ("B", "M"),

@@ -254,7 +254,7 @@ _PAIRS = """
     chory/zdrowy nemocny/zdravy
     dead/alive died/alive deceased/alive death/alive dead/living dead/survived died/survived death/survival
     died/lived deceased/survived expired/alive non_survivor/survivor nonsurvivor/survivor
-    tot/lebend tot/lebendig tot/am_leben verstorben/lebend
+    tot/lebend tot/lebendig tot/am_leben tot/lebt verstorben/lebend verstorben/lebt gestorben/lebt
     verstorben/uberlebt gestorben/uberlebt mort/vivant decede/vivant muerto/vivo fallecido/vivo morto/vivo deceduto/vivo
     obito/vivo dood/levend overleden/levend dod/levande dod/levende
     malignant/benign m/b maligne/benigne malin/benin maligno/benigno bosartig/gutartig maligne/benin

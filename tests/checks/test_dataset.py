@@ -196,3 +196,21 @@ def test_a_rare_grade_may_be_a_number():
         n for n in check_dataset(assign(frame.assign(y=frame["y"].map("k{}".format)), target="y")) if n.code == "E106"
     ]
     assert "regression" not in note.text
+
+
+def test_codes_of_gaps_among_numbers_are_asked_about():
+    weight = pd.Series(RNG.normal(80, 9, 300)).where(BIG.index % 9 > 0, -99)
+    (text,) = [n.text for n in notes(BIG.assign(weight=weight, ecog=[0, 1, -9] * 100)) if n.code == "W844"]
+    assert (
+        text
+        == "2 columns hold -99,-9 and no other negative number: 'weight', 'ecog'. If it means missing, write "
+        + ("--missing -99,-9.")
+    )
+    assert "W844" not in codes(BIG.assign(change=np.arange(300) - 99))
+
+
+def test_suggested_options_can_be_pasted_into_a_shell():
+    frame = BIG.assign(**{"Patienten-Nr. (neu)": [f"P{i % 150}" for i in range(300)], "Zeit (Tage)": range(300)})
+    said = " ".join(note.text for note in notes(frame.rename(columns={"y": "Status"}), target="Status"))
+    assert "write --group 'Patienten-Nr. (neu)', or" in said
+    assert "write --time 'Zeit (Tage)' --event Status instead" in said

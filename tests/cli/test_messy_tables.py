@@ -148,9 +148,11 @@ def test_a_table_with_every_mess_goes_from_check_to_report(sober, tmp_path):
     roles = ("--target", names["Rezidiv"], "--group", names["Patient"], "--id", names["Fallnummer"])
     roles += tuple(word for name in ("Befund", "Tage", "Status") for word in ("--ignore", names[name]))
     ended = sober(
-        "fit", *sheet, "--no-header", *roles, "--metric", "f1,roc_auc", *SMALL, "--fast", "-o", "run", "--json"
-    )
+        "fit", *sheet, "--no-header", *roles, "--metric", "f1,roc_auc", "--missing", "weiß nicht,-99", *SMALL, "--fast",
+        "-o", "run", "--json",
+    )  # fmt: skip
     assert ended.code == 0, ended.err
+    assert "held 'weiß nicht', '-99' count as missing." in (tmp_path / "run" / "METHODS.md").read_text()
     results = json.loads(ended.out)
     assert {fact["name"]: fact["kind"] for fact in results["data"]["columns_read"]} == {
         names[n]: k for n, k in kinds.items()

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import LeaveOneGroupOut
 from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
@@ -130,6 +131,13 @@ def test_ctrl_c_before_one_split_is_complete_is_an_error(ctrl_c):
     assert error.value.code == "E601"
     assert "more time" not in str(error.value)  # Ctrl-C has nothing to do with it
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_before_three_groups_are_predicted_is_an_error_that_says_how_to_continue(ctrl_c):
+    ctrl_c(12)
+    with pytest.raises(SoberError, match=r"before 3 groups were predicted.*continues where it stopped") as error:
+        search(cv=LeaveOneGroupOut()).fit(X, Y, groups=np.arange(len(Y)) % 4)
+    assert error.value.code == "E601"
 
 
 def test_ctrl_c_during_the_final_training_ends_at_once_but_the_estimate_is_there(ctrl_c):

@@ -31,6 +31,9 @@ MEASUREMENTS = {
 SUBJECTS = {
     "patient": ("patient", np.repeat(np.arange(50), 4)),
     "subject_id": ("subject_id", np.repeat([f"s{i}" for i in range(60)], 3)),
+    "Patienten-Nr.": ("Patienten-Nr.", np.repeat(np.arange(150), [1, 1, 2] * 50)),
+    "PatientenNr": ("PatientenNr", np.repeat(np.arange(150), [1, 1, 2] * 50)),
+    "Patientennummer": ("Patientennummer", np.repeat(np.arange(150), [1, 1, 2] * 50)),
     "Person": ("Person", np.repeat(np.arange(90), 2)),
     "text whose values occur a few times each": ("who", np.repeat([f"{i:x}" for i in range(60)], 3)),
 }

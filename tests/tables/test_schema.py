@@ -229,7 +229,10 @@ def test_words_among_numbers_are_no_limits(tmp_path):
     words = ["lost" if i % 8 == 0 else f"{i / 8:.3f}" for i in range(80)]
     other = read(text(tmp_path, ["crp,y", *(f"{c},{i % 2}" for i, c in enumerate(words))]))
     (note,) = other.notes
-    assert "numbers and other cells ('lost'): 'crp'. It is read as categories" in note.text
+    assert (
+        "numbers and other cells ('lost'): 'crp'. It is read as categories; correct such cells, or name words"
+        in note.text
+    )
     assert "codes" not in note.text
 
 

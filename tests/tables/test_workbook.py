@@ -112,6 +112,17 @@ def test_cells_of_several_types_are_text_as_they_stand(tmp_path):
     assert found["dose"].tolist() == ["1.5", "True", "2.5"], "as in a CSV file"
 
 
+def test_text_with_a_comma_beside_numbers_is_read_with_their_point(tmp_path):
+    rows = [[i / 10, i] for i in range(1, 41)] + [["<0,5", "1,5"], ["2,75", 3], ["< 0,125", 4]]
+    found = read(book(tmp_path / "d.xlsx", {"one": [["crp", "count"], *rows]}), Settings(limits="half"))
+    assert found.frame["crp"].tolist()[-3:] == [0.25, 2.75, 0.0625]
+    assert found.frame["count"].tolist()[-3:] == [1.5, 3, 4]
+    rows[-1] = ["1,234", "B,7"]  # which could be read in two ways without the other commas
+    found = read(book(tmp_path / "e.xlsx", {"one": [["crp", "count"], *rows]}), Settings(limits="half"))
+    assert found.frame["crp"].tolist()[-3:] == [0.25, 2.75, 1.234]
+    assert found.frame["count"].tolist()[-1] == "B,7"
+
+
 def test_names_that_are_numbers_stay_names_behind_an_empty_column(tmp_path):
     rows = [[None, "2019", "x"], [None, 5, 7], [None, 6, 9], [None, 8, 2]]
     assert list(read(book(tmp_path / "d.xlsx", {"s": rows})).frame.columns) == ["2019", "x"]

@@ -11,7 +11,7 @@ import pandas as pd
 from ..errors import SEVERITIES, Note
 from ..tables import Dataset
 from ..tables.facts import are_dates, repeats_subjects, special_kind
-from ..tables.naming import held_by, named_like, plain, some
+from ..tables.naming import held_by, named_like, plain, quoted, some
 from ..tables.roles import EVENT_NAME, TIME_NAME
 from ..tables.tool_columns import PLACE, correctable
 from ..targets import LARGEST
@@ -31,6 +31,8 @@ LATER_NAME = re.compile(
 )
 _CENTRE = re.compile(r"hospit|clinic|klinik|centre|center|zentrum|site$|standort|krankenhaus|hopital|ospedale|centro")
 MOST_CENTRES = 40
+#: Numbers that often mean missing.
+GAP_CODES = (-9, -99, -999, -9999)
 #: Wide tables hold measurements with names of their own (genes), of which some sound like a word.
 MOST_NAMES = 1000
 #: Correlation with the target that any model's predictions have.
@@ -56,6 +58,11 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
     too_large = X.columns[are_numbers][(np.abs(values) > LARGEST).any(axis=0)]
     what, advice = f"infinite values or numbers beyond {LARGEST:g}", ". Correct them, or leave the cells empty."
     found += held_by("E102", list(too_large), what, advice)
+    gaps = np.isin(values, GAP_CODES)
+    coded = gaps.any(axis=0) & (gaps == (values < 0)).all(axis=0)
+    codes = ",".join(f"{code:g}" for code in np.unique(values[gaps & coded]))
+    what, advice = f"{codes} and no other negative number", f". If it means missing, write --missing {codes}."
+    found += held_by("W844", list(X.columns[are_numbers][coded]), what, advice)
     # Most columns of wide tables hold fractions, which are looked at together; the others one by one.
     with np.errstate(invalid="ignore"):
         vary = (values != values[:1]).any(axis=0) & ~((values % 1 == 0) | np.isnan(values)).all(axis=0)
@@ -82,8 +89,7 @@ def _rows(data: Dataset, cv: int) -> Iterator[Note]:
     elif n < FEW_ROWS:
         yield Note("W205", f"With {n} {what} every estimate is uncertain; expect a wide interval.")
     elif n < 200 and data.task != "survival":
-        text = f"{n} {what} are few: --repeats 5 makes the choice more stable and the interval narrower."
-        yield Note("S802", text)
+        yield Note("S802", f"{n} {what} are few: --repeats 5 makes the choice more stable and the interval narrower.")
     few = 0  # rows of a class, or events, below which a score is uncertain
     if data.task == "survival":
         n, few = int(data.y["event"].sum()), 50
@@ -135,7 +141,7 @@ def _columns(data: Dataset, names: Iterable[str]) -> Iterator[Note]:
     yield from held_by("W809", alike["identifier"], "like an identifier", advice, "looks", "look")
     for name in [name for name in kinds if data.groups is None and repeats_subjects(X[name], name)]:
         text = f"{some([name])} has {X[name].nunique()} different values in {data.n_rows} rows. If it identifies "
-        text += f"patients, write --group {name[:40]}, or rows of one patient are in training and test at once."
+        text += f"patients, write --group {quoted(name)}, or rows of one patient are in training and test at once."
         yield Note("W301", text, (name,))
 
 
@@ -145,15 +151,15 @@ def _names(data: Dataset) -> Iterator[Note]:
     for name in named_like(_CENTRE, X.columns) if data.groups is None else ():
         n = X[name].nunique()
         if 3 <= n <= MOST_CENTRES and X[name].dtype.kind not in "fM":
-            text = f"{some([name])} has {n} different values. If it identifies centres, --group {name[:40]} scores "
+            text = f"{some([name])} has {n} different values. If it identifies centres, --group {quoted(name)} scores "
             text += "the model in centres that it has not seen, which readers of a paper ask about."
             yield Note("S801", text, (name,))
     if data.task == "binary" and named_like(EVENT_NAME, data.target):
         numeric = X.select_dtypes("number")
         for name in [n for n in named_like(TIME_NAME, numeric.columns) if not (numeric[n] < 0).any()][:1]:
-            text = f"With {some([name])}, {some(data.target)} may be a survival target: write --time {name[:40]} "
-            text += f"--event {data.target[0][:40]} instead of --target, so that rows followed for a short time do not "
-            text += "count as free of the event."
+            text = f"With {some([name])}, {some(data.target)} may be a survival target: write --time {quoted(name)} "
+            text += f"--event {quoted(data.target[0])} instead of --target, so that rows followed for a short time do "
+            text += "not count as free of the event."
             yield Note("S801", text, (name,))
     later = named_like(LATER_NAME, X.columns)
     dates = [c for c, dtype in X.dtypes.items() if dtype.kind not in "iufb" and are_dates(X[c])]
@@ -163,7 +169,7 @@ def _names(data: Dataset) -> Iterator[Note]:
     yield from held_by("S801", [c for c in dates if c not in later], "dates", ". Are they known before the outcome?")
     if X.shape[1] < MOST_NAMES:
         known = ". If so, write --ignore; if it is known when the prediction is made, keep it."
-        what = "only known after the outcome, by its name"
+        what = "known only after the outcome, judging by name"
         yield from held_by("S801", [c for c in later if c not in dates], what, known, "may be", "may be")
 
 
@@ -178,7 +184,7 @@ def _correctable(data: Dataset) -> Iterator[Note]:
         with_target = models.corrwith(pd.Series(data.y == data.classes[1], dtype=float))
         if (with_target > LEAST_SKILL).all() or (with_target < -LEAST_SKILL).all():
             text = "All columns are numbers from 0 to 1 that go with the target. If they are out-of-fold predictions "
-            text += f"of models, sober correct FILE --target {data.target[0][:40]} corrects the best score."
+            text += f"of models, sober correct FILE --target {quoted(data.target[0])} corrects the best score."
     if text:
         yield Note("S801", text)
 
@@ -194,8 +200,6 @@ def _duplicates(data: Dataset) -> Iterator[Note]:
         return
     rows = "One row repeats" if n == 1 else f"{n} rows repeat"
     target = {0: "with another target", n: "with the same target"}.get(same, f"{same} of them with the same target")
-    text = (
-        f"{rows} another row in all {data.X.shape[1]} columns, {target}. If they are copies of one sample, keep one; "
-    )
-    text += "if they are different samples, name their identifier with --id; several rows of one patient need --group."
+    text = f"{rows} another row in all {data.X.shape[1]} columns, {target}. If they are copies of one sample, keep "
+    text += "one; if they are different samples, name their identifier with --id; rows of one patient need --group."
     yield Note("W301" if n >= 0.01 * data.n_rows or n > 5 else "S801", text)

@@ -17,6 +17,7 @@ from ..forests import faster_seconds
 from ..inference import best_with_threshold
 from ..presets import Preset
 from ..tables import Dataset, Settings
+from ..tables.naming import quoted
 from ..targets import Target, obvious_positive, task_name
 
 DEFAULT_METRICS = {
@@ -81,7 +82,8 @@ def positive_label(classes: Sequence[Any], found: Sequence[metrics.Metric], give
     if label is None:
         one, other = classes
         text = f"{asking[0]} depends on the positive class, and the labels {str(one)!r} and {str(other)!r} do not say "
-        raise SoberError("E120", f"{text}which is positive. Write --positive {one} or --positive {other}.")
+        text += f"which is positive. Write --positive {quoted(one)} or --positive {quoted(other)}."
+        raise SoberError("E120", text)
     return label
 
 

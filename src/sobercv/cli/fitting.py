@@ -107,11 +107,11 @@ def _run(screen: Screen, given: dict[str, Any], prepared: Prepared, before: RunR
         deadline = Deadline(prepared.settings.max_time, BEGAN)
         results = execute(prepared, folder, deadline, how_much, listeners, screen.phase, before)
     except (KeyboardInterrupt, SoberError) as problem:
-        code = getattr(problem, "code", "")  # E601 and E604: a signal, or the end of the time, before one fold
+        code = getattr(problem, "code", "")  # E601 and E604: a signal, or the end of the time, too early
         if code not in ("", "E601", "E604"):
             raise
         number, word = signal_of(problem.__cause__ if code else problem)
-        cause = f"{STOPPED['max_seconds'] if code == 'E604' else word}{' before one fold was complete' * bool(code)}"
+        cause = f"{STOPPED['max_seconds'] if code == 'E604' else word}{' before enough folds were run' * bool(code)}"
         tell(f"{cause}; every finished fit is saved. {go_on}{f' [{code}]' * bool(code)}")
         return BAD if code == "E604" else 128 + number
     finally:

@@ -24,7 +24,7 @@ from ..inference.notes import adaptive, are_shares
 from ..inference.selection import best
 from ..inference.tables import FoldMeans
 from ..inference.units import Units
-from ..tables.naming import closest
+from ..tables.naming import closest, quoted
 from ..tables.tool_columns import GAIN, LOSS
 from ..targets import classes_of, guess_task, obvious_positive
 
@@ -108,11 +108,9 @@ def judge(
     kept = np.flatnonzero(~np.isnan(means[first]))
     ranges = {name: range_of(name, table, found.ranges.get(name)) for name, table in scores.items()}
     if ranges[first] is None:
-        text = (
-            f"{first} cannot have scores from {np.nanmin(scores[first]):.6g} to {np.nanmax(scores[first]):.6g}. Name "
-        )
-        text += "the metric that was computed, in its own unit; losses that are positive have names without neg_, such "
-        raise SoberError("E102", f"{text}as log_loss.")
+        text = f"{first} cannot have scores from {np.nanmin(scores[first]):.6g} to {np.nanmax(scores[first]):.6g}. "
+        text += "Name the metric that was computed, in its own unit; losses that are positive have names without neg_, "
+        raise SoberError("E102", f"{text}such as log_loss.")
     counts = Units.of_folds(k, n_bootstraps, seed).counts(0, n_bootstraps)  # [B, K], for all repeats
     if found.rule is None:
         winners = np.array([best(one.scores(counts)) for one in repeats[first]])  # [R, B]
@@ -152,11 +150,9 @@ def judge(
         )  # fmt: skip
         unknown = list[Note]()
         if ranges[name] == ANY and are_shares(table):
-            text = (
-                f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If the "
-            )
+            text = f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If "
             close = closest(name, metrics.names()) or ["accuracy"]
-            unknown = [Note("W201", f'{text}scores cannot exceed 1, name the metric: correct(..., "{close[0]}").')]
+            unknown = [Note("W201", f'{text}the scores cannot exceed 1, name the metric: correct(..., "{close[0]}").')]
         out[name] = replace(
             made, value=min(made.value, made.naive) if name == first else made.value, notes=(*notes, *unknown),
             bounds=Calibrated.of(seen) or made.bounds, confidence_level=confidence_level,
@@ -302,8 +298,8 @@ def judge_predictions(
 
     if not is_own and (stacked := [name[:60] for name in found.names if _ENSEMBLE.search(name)]):
         text = f"{stacked[0]!r} looks like a stacked ensemble, whose predictions were fitted to the same truth; its "
-        text += f"score cannot be corrected. Leave it out with --ignore {stacked[0]}; an ensemble of the others is "
-        object_to("E814", f"{text}corrected by sobercv.bbc(..., select=sobercv.greedy_ensemble()).")
+        text += f"score cannot be corrected. Leave it out with --ignore {quoted(stacked[0])}; an ensemble of the "
+        object_to("E814", f"{text}others is corrected by sobercv.bbc(..., select=sobercv.greedy_ensemble()).")
     is_gap = np.moveaxis(np.ma.getmaskarray(next(iter(found.responses.values()))), 1, 0)
     if not is_own and sum(not gaps.all() for gaps in is_gap) < 2:
         text = "There is only one configuration, so nothing was chosen here and nothing can be corrected. Save the "
@@ -314,8 +310,10 @@ def judge_predictions(
     if pos_label is None and found.names_no_class() and obvious_positive(classes) != classes[1]:
         one, other = classes
         text = f"The columns of predictions are scores of one of two classes, {str(one)!r} or {str(other)!r}, and the "
-        text += f"table does not say which; a wrong guess reverses every ranking. Write --positive {one} if larger "
-        raise SoberError("E120", f"{text}values mean {str(one)!r}, else --positive {other}.")
+        text += "table does not say which; a wrong guess reverses every ranking. Write --positive "
+        raise SoberError(
+            "E120", f"{text}{quoted(one)} if larger values mean {str(one)!r}, else --positive {quoted(other)}."
+        )
     if len(classes) == 2 and str(pos_label) == str(classes[0]):  # those that name classes are of the greater one
         turned = {"predict_proba": lambda values: 1.0 - values, "decision_function": lambda values: -values}
         responses = {name: turned[name](v) if name in turned else v for name, v in responses.items()}

@@ -16,7 +16,7 @@ from ..errors import Note, SoberError
 from ..tables import Settings
 from ..tables import tool_columns as parts
 from ..tables.facts import numbers_rows
-from ..tables.naming import listed, plain, some
+from ..tables.naming import listed, plain, quoted, some
 from ..tables.roles import assign
 from ..targets import guess_task
 from .judging import ToolPredictions
@@ -222,7 +222,7 @@ def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
         raise SoberError("E812", text)
     _check_no_classes(names, labels, data.X)
     if numbers := [c for c in names if numbers_rows(data.X[c].dropna()) or numbers_rows(data.X[c].dropna()[::-1])]:
-        text = f"Column {some(numbers[:1])} numbers the rows and predicts nothing. Write --ignore {numbers[0][:40]}."
+        text = f"Column {some(numbers[:1])} numbers the rows and predicts nothing. Write --ignore {quoted(numbers[0])}."
         raise SoberError("E812", text)
     notes = data.notes if roles.time is not None else ()  # others are about --task
     fold, repeat = parts.places(data.X, parts.FOLD)
@@ -231,12 +231,12 @@ def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
         raise SoberError("E812", f"{text}repeats as a long table. {WANTED}")
     subject = next((c for c in parts.named(data.X, parts.SUBJECT) if data.X[c].duplicated().any()), "")
     if subject and roles.group is None:
-        text = f"{subject[:40]!r} repeats. If it identifies patients, write --group {subject[:40]}, so that "
+        text = f"{subject[:40]!r} repeats. If it identifies patients, write --group {quoted(subject)}, so that "
         notes += (Note("W301", f"{text}their rows are resampled together.", (subject,)),)
     others = [name for name, column in zip(names, values, strict=True) if not _are_chances(column)]
     if data.classes and 0 < 2 * len(others) < len(names):
         text = f"Most columns hold probabilities, but not {some(others)}: all are compared as configurations. If that "
-        notes += (Note("W206", f"{text}is wrong, write --ignore {others[0][:40]}.", tuple(others)),)
+        notes += (Note("W206", f"{text}is wrong, write --ignore {quoted(others[0])}.", tuple(others)),)
     groups = None if roles.group is None else frame[roles.group].iloc[data.rows].to_numpy(object).astype(str)
     return ToolPredictions(
         "AutoGluon" if any(re.search(r"_BAG_L\d|WeightedEnsemble_L\d", c) for c in names) else "wide", data.y,

@@ -13,6 +13,7 @@ from ..inference.bootstrap import corrected
 from ..inference.intervals import CROSS_VALIDATED
 from ..inference.tables import open_table
 from ..report.records import Score
+from ..tables.naming import quoted
 from ..targets import task_name
 from .folder import RunFolder
 from .predictions_file import FILE, stored_predictions
@@ -47,11 +48,8 @@ def judge_again(
         raise folder.damaged(FILE, f"it cannot be read, {type(error).__name__}") from error
     first, winners = found[own[0]], [row.index for row in results.summary.configurations if row.is_winner]
     if (chosen := results.score.positive) != (now := Score.of(first).positive):
-        raise SoberError(
-            "E808",
-            f"The run selected by {own[0]} for {chosen!r}; for {now!r} it may have selected another winner. Leave "
-            f"--positive out, or run sober fit with --positive {now}.",
-        )
+        text = f"The run selected by {own[0]} for {chosen!r}; for {now!r} it may have selected another winner. Leave "
+        raise SoberError("E808", f"{text}--positive out, or run sober fit with --positive {quoted(now)}.")
     if first.winner not in winners or not math.isclose(first.naive, results.score.naive, rel_tol=1e-6, abs_tol=1e-9):
         raise folder.damaged(RESULTS, f"its winner or its score is not that of {FILE}")
     excess = results.summary.excess

@@ -9,6 +9,7 @@ from ..report.checklist import FILLED
 from ..report.notes import LIMITATIONS
 from ..report.words import between, clean, count, md, metric_label, number, within
 from ..tables.column import LIMITS
+from ..tables.naming import some
 from .record import RunRecord
 
 #: More predictors, or terms of a linear model, are listed in the report only.
@@ -118,6 +119,8 @@ def _predictors(record: RunRecord) -> str:
     if worst := sorted((c for c in features if c["n_missing"]), key=lambda column: -column["n_missing"]):
         named = ", ".join(f"{_name(column['name'])}: {column['n_missing']:,}" for column in worst[:5])
         missing = f" ({'most in ' * (len(worst) > 5)}{named})"
+    if words := record.schema.missing:
+        text += f"Cells that held {md(some(words, 9))} count as missing. "
     text += f"Missing values: {record.summary.data['Missing cells']}{missing}."
     return text + FILLED * bool(data["missing_cells"])
 

@@ -16,7 +16,7 @@ from ..inference.estimate import shown
 from ..inference.notes import warned
 from ..inference.procedures import Mix, Threshold
 from ..inference.selection import margin
-from ..inference.tables import Table, open_table
+from ..inference.tables import MIN_UNITS, Table, open_table
 from ..metrics import Metric
 from ..predictions import Predictions
 from ..signals import Terminated
@@ -55,18 +55,20 @@ def incomplete(log: RaceLog, store: MemoryStore) -> Note:
     causes = {"interrupted": "interrupted (Ctrl-C)", "terminated": "terminated by a signal"}
     cause, n_splits = causes.get(log.stopped, "stopped by max_seconds"), store.done.shape[1]
     positions = np.flatnonzero(store.done[log.finishers].all(axis=0))
-    if not len(positions):
+    seen, groups = store.plan.seen(positions).any(axis=1), store.problem.group_codes
+    units = seen.sum() if groups is None else len(np.unique(groups[seen]))
+    if units < MIN_UNITS:
+        early = f"{MIN_UNITS} groups were predicted" if units else "one split was complete"
         advice = "Give it more time" if log.stopped == "max_seconds" else "Fit again"
         raise SoberError(
             "E604" if log.stopped == "max_seconds" else "E601",
-            f"The search was {cause} before one split was complete ({log.n_fits} of {store.done.size} fits completed), "
+            f"The search was {cause} before {early} ({log.n_fits} of {store.done.size} fits completed), "
             f"so there is nothing to judge. {advice}; with store= it continues where it stopped.",
         ) from (None if log.signal is None else Terminated(log.signal))
-    n_samples = int(store.plan.seen(positions).any(axis=1).sum())
     return warned(
         "W601",
         f"The cross-validation is incomplete: {cause} after {len(positions)} of {n_splits} splits. The estimate uses "
-        f"the {n_samples} of {store.plan.n_samples} samples that every configuration in the race has predicted.",
+        f"the {seen.sum()} of {store.plan.n_samples} samples that every configuration in the race has predicted.",
     )
 
 

@@ -36,6 +36,9 @@ DELIMITERS = {";": "semicolon", "\t": "tab", "|": "vertical bar", ",": "comma", 
 _HEAD = 1_000_000
 #: Numbers as Python writes them, and no codes: neither zeros in front nor more digits than a number holds.
 _PLAIN = r"^[+-]?(?:(?:0|[1-9][0-9]{0,17})(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+#: Text beside numbers of Excel, which have a point, such as <0,5; and whether its comma is surely a decimal one.
+_COMMA = re.compile(r"^([<>\u2264\u2265=\s+-]*[0-9]+),(?=[0-9]+\s*$)")
+_SURE = re.compile(r"^[<>\u2264\u2265=\s+-]*(0,[0-9]+|[0-9]+,([0-9]{1,2}|[0-9]{4,}))\s*$")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]*([eE][+-]?[0-9]+)?")
 #: Cells that are converted at once: few calls for wide tables, little memory for long ones.
 _BLOCK = 1_000_000
@@ -324,6 +327,8 @@ def _typed(frame: Any, first_row: Mapping[str, str], named_twice: Sequence[str],
             and pd.api.types.infer_dtype(values) in ("mixed", "mixed-integer")
         ):
             texts = [None if pd.isna(v) else f"{v:.15g}" if isinstance(v, float) else str(v) for v in values]
+            if any(map(_SURE.match, filter(None, texts))):
+                texts = [text and _COMMA.sub(r"\1.", text) for text in texts]
             columns[name] = pa.array(texts, pa.string())
         elif types.is_string(kind) or types.is_large_string(kind) or types.is_time(kind):
             columns[name] = column.cast(pa.string())

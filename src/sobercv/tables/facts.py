@@ -18,7 +18,7 @@ MOST_LISTED = 500
 LEAST_ROWS = 10
 _IDENTIFIER = re.compile(r"(id|key|uuid|guid|mrn|pid|nr|no|index|row)$")
 _SUBJECT = re.compile(
-    r"(patients?|pat|subject|subj|person|participant|proband|individual|donor|client|animal|mouse|family|household|mrn|"
+    r"(patient(s|en|in)?(nr|nummer|id|code)?|pat|subject|subj|person|participant|proband|individual|donor|client|animal|mouse|family|household|mrn|"
     r"pid|id)$"
 )
 _DATE = re.compile(r"\s*([0-9]{4}[-./][0-9]{1,2}[-./][0-9]{1,2}|[0-9]{1,2}[-./][0-9]{1,2}[-./][0-9]{2,4})")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,6 +16,11 @@ def some(names: Iterable[str], most: int = 3) -> str:
     """Write the first few of many names, cut where they are long."""
     every = [repr(n if len(n) <= 40 else n[:39] + "\u2026") for n in names]
     return ", ".join(every[:most]) + (f" and {len(every) - most} more" if len(every) > most else "")
+
+
+def quoted(name: Any) -> str:
+    """Write a name as a shell reads it, where it has spaces or brackets in quotes."""
+    return shlex.quote(str(name)[:200])
 
 
 def listed(columns: Iterable[Any], most: int = 12) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..targets import LARGEST, MOST_CLASSES, guess_task, obvious_positive, survival_of
-from .naming import closest, listed, named_like
+from .naming import closest, listed, named_like, quoted
 from .settings import Settings, checked
 from .tool_columns import correctable
 
@@ -202,7 +202,7 @@ def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Arra
     is_number = kind_of(kept[event].dtype) == "number"
     if is_number and len(counts) > MOST_CLASSES and _FLAGS.issuperset(map(_written, kept[time])):
         text = f"The time {time[:40]!r} holds only 0 and 1, and the event {event[:40]!r} {len(counts)} different "
-        text += f"numbers, so they seem to be swapped. Write --time {event[:40]} --event {time[:40]}."
+        text += f"numbers, so they seem to be swapped. Write --time {quoted(event)} --event {quoted(time)}."
         raise SoberError("E112", text)
     if value is None:
         value, notes = _observed(counts, event)
@@ -245,7 +245,7 @@ def _written(value: Any) -> str:
 
 
 def _counted(counts: Any, most: int = 6) -> str:
-    shown = [f"{str(value)[:20]!r} ({n} times)" for value, n in counts.head(most).items()]
+    shown = [f"{str(value)[:20]!r} ({n} {'time' if n == 1 else 'times'})" for value, n in counts.head(most).items()]
     more = f" and {len(counts) - most} others" if len(counts) > most else ""
     return ", ".join(shown) + more
 
@@ -259,10 +259,8 @@ def _amounts(column: Any, what: str, code: str) -> Array:
         if wrong.any():
             n, first = int(wrong.sum()), int(column.index[wrong][0]) + 1
             rows = f"row {first}" if n == 1 else f"{n} rows, the first of them row {first}"
-            text = (
-                f"The {what} {column.name!r} is {how} in {rows} of the table. Every row needs a {what} of 0 or more: "
-            )
-            raise SoberError(code, f"{text}correct the column, or leave those rows out.")
+            text = f"The {what} {column.name!r} is {how} in {rows} of the table. Every row needs a {what} of 0 or "
+            raise SoberError(code, f"{text}more: correct the column, or leave those rows out.")
     if not values.any():
         raise SoberError(code, f"The {what} {column.name!r} is 0 in every row. Name another column.")
     return values

@@ -53,11 +53,9 @@ class Schema(msgspec.Struct, frozen=True):
             elif column.limits and column.role != "ignored":
                 example, n = _limits(cells, name)
                 if n > max(FEW_LIMITS, FEW_LIMITS_SHARE * cells.n_rows):
-                    text = (
-                        f"Column {name[:40]!r} holds limits such as {example!r} in {n} of {cells.n_rows} rows. Choose "
-                    )
-                    text += "how to read them: --limits value (the limit itself), --limits half (of a lower limit) or "
-                    text += "--limits missing."
+                    text = f"Column {name[:40]!r} holds limits such as {example!r} in {n} of {cells.n_rows} rows. "
+                    text += "Choose how to read them: --limits value (the limit itself), --limits half (of a lower "
+                    text += "limit) or --limits missing."
                     raise SoberError("E808", text)
         unsure_dates = [name for name, found in possible.items() if found[0].kind == "date" and len(found) > 1]
         schema = cls(chosen, settings.header is not False, settings.missing)
@@ -86,7 +84,7 @@ class Schema(msgspec.Struct, frozen=True):
                 how = f" ({how})" if how else ""
                 what = {"number": "numeric", "date": "a date", "boolean": "true or false"}[column.kind]
                 text = f"Column {name[:40]!r} was {what}{how} in training but contains {bad[0][:30]!r} now"
-                raise SoberError("E804", f"{text}; correct the file.")
+                raise SoberError("E804", f"{text}; write its cells as in training.")
         frame = pd.DataFrame(made, index=pd.RangeIndex(cells.n_rows))
         frame.attrs["named_twice"] = cells.named_twice
         frame.attrs["not_read"] = [name for name in cells.columns if name not in self.columns]
@@ -159,7 +157,7 @@ def _inferred(
     stray = {name: found for name, found in strays.items() if found}
     words = some([word[:20] for values in stray.values() for word in values])
     what = "It is" if len(stray) == 1 else "They are"
-    more = f". {what} read as categories; correct or clear such cells."
+    more = f". {what} read as categories; correct such cells, or name words for missing with --missing."
     yield from held_by("W844", [*stray], f"numbers and other cells ({words})", more)
     if limited := [name for name, column in columns.items() if column.limits]:
         example, n = _limits(cells, limited[0])
