@@ -273,9 +273,7 @@ def with_charts(summary: Summary, search: Any, time: str = "time") -> Summary:
         f"bootstrap resamples{' of whole groups' if n_groups else ''}."
     )
     if n_groups and n_groups < FEW_GROUPS:
-        sentence += (
-            f" With {n_groups} groups, bands and intervals in this section are too narrow: look at the curves only."
-        )
+        sentence += f" With {n_groups} groups, bands and intervals here are too narrow: look at the curves only."
     if score.optimism > 0 and len(summary.configurations) > 1:
         sentence += " The curves are those of the configuration that looked best, so they are slightly optimistic."
     tables = tuple(part for part in parts if isinstance(part, Table))
