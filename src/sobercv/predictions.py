@@ -177,7 +177,8 @@ class Predictions:
         present: Array | None = None  # which predictions are there [N, C, R]; None where all are
         for name, values in given.items():
             if name and not is_response(name, target):
-                raise SoberError("E116", f"`predictions` has the key {name!r}; allowed are {', '.join(RESPONSES)}.")
+                text = f"`predictions` has the key {name!r}; allowed are {', '.join(RESPONSES)}. A dict by model: "
+                raise SoberError("E116", f"{text}sobercv.correct(predictions, metric, y=y, method=...).")
             arrays[name], here = with_axes(*as_array(values, "predictions"), target)
             present = here if present is None else present if here is None else present & here
         shapes = {array.shape[:3] for array in arrays.values()}

@@ -1,6 +1,7 @@
 """What cross_val_predict gave is judged as the same matrix is."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.linear_model import Ridge
@@ -69,3 +70,33 @@ def test_probabilities_without_a_method_are_told_to_name_it():
     with pytest.raises(SoberError, match='method="predict_proba"') as error:
         sobercv.correct(chances, "roc_auc", y=np.arange(20) % 2)
     assert error.value.code == "E110"
+
+
+def test_data_frames_are_matched_by_class_and_refused_in_another_order():
+    """AutoGluon's predict_proba_oof: the columns were taken in their order, and rows by their place."""
+    X, y = load_wine(return_X_y=True)
+    y = pd.Series(np.array(["c", "a", "b"])[y])
+    arrays = predicted(MODELS, X, y, "predict_proba")
+    frames = {name: pd.DataFrame(each, columns=["a", "b", "c"])[["c", "a", "b"]] for name, each in arrays.items()}
+    plain, named = (sobercv.correct(each, "accuracy", y=y, method="predict_proba") for each in (arrays, frames))
+    assert named.draws.tolist() == plain.draws.tolist()
+    with pytest.raises(SoberError, match=r"predictions\['5'\]\.loc\[y\.index\]") as error:
+        sobercv.correct({**frames, "5": frames["5"][::-1]}, "accuracy", y=y, method="predict_proba")
+    assert error.value.code == "E101"
+
+
+@pytest.mark.parametrize("name", ["WeightedEnsemble_L2", "LightGBM_BAG_L2", "StackedEnsemble_AllModels_1_AutoML_1"])
+def test_ensembles_of_automl_tools_are_refused_by_name(name):
+    rng = np.random.default_rng(0)
+    found = {model: rng.random(40) for model in ("Stacked", "blend", name)}
+    with pytest.raises(SoberError, match=f"{name}.* Leave it out;") as error:
+        sobercv.correct(found, y=np.arange(40) % 2, method="predict_proba")
+    assert error.value.code == "E814"
+    del found[name]  # the others are the caller's own
+    assert sobercv.correct(found, y=np.arange(40) % 2, method="predict_proba").n_configurations == 2
+
+
+def test_a_dict_by_model_is_sent_from_bbc_to_correct():
+    with pytest.raises(SoberError, match=r"A dict by model: sobercv\.correct\(") as error:
+        sobercv.bbc(np.arange(8) % 2, {"tree": np.zeros(8)}, "accuracy")
+    assert error.value.code == "E116"

@@ -8,10 +8,13 @@ import pytest
 from optuna_integration import OptunaSearchCV
 from sklearn.datasets import load_iris
 from sklearn.metrics import make_scorer, mean_absolute_error
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
 from sobercv import SoberError
+from sobercv.optuna import Objective
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 SCORES = np.random.default_rng(0).random((8, 5))  # trials x folds
@@ -70,6 +73,45 @@ def test_a_study_that_keeps_nothing_is_told_how_to_go_on():
     assert error.value.code == "E812"
 
 
+def test_a_study_that_objective_ran_is_told_of_its_estimate():
+    X, y = load_iris(return_X_y=True)
+    made = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
+    with pytest.raises(SoberError, match="no complete trial") as error:
+        sobercv.correct(made)
+    assert error.value.code == "E111"
+    made.optimize(Objective(lambda trial: DecisionTreeClassifier(max_depth=2), X, y, scoring="accuracy", cv=3), 1)
+    for options in ({}, {"y": y}):
+        with pytest.raises(SoberError, match=r"write objective\.estimate\(study\)") as error:
+            sobercv.correct(made, **options)
+        assert error.value.code == "E812"
+
+
+def test_values_that_agree_with_their_scores_by_chance_are_refused():
+    """Two of eight values, rounded to two digits, agreed by chance; the others were left out as if they had failed."""
+
+    def objective(trial):
+        scores = SCORES[trial.number] if trial.number != 2 else 0.91 + np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
+        trial.set_user_attr("scores", scores.tolist())
+        return round(scores.mean(), 2)
+
+    made = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
+    made.optimize(objective, n_trials=len(SCORES))
+    with pytest.raises(SoberError, match=r'2 of 8 complete trials .*"scores".*correct\(\{"trial 0"') as error:
+        sobercv.correct(made)
+    assert error.value.code == "E812"
+    lists = {f"trial {trial.number}": trial.user_attrs["scores"] for trial in made.trials}
+    assert len(sobercv.correct(lists, "r2").scores) == len(SCORES)
+
+
+def test_a_storage_or_several_objectives_are_told_how_to_go_on():
+    with pytest.raises(SoberError, match=r'load_study\(study_name=None, storage="sqlite:///a\.db"\)'):
+        sobercv.correct("sqlite:///a.db")
+    made = optuna.create_study(directions=["maximize", "minimize"])
+    made.optimize(lambda trial: (1.0, 2.0), 1)
+    with pytest.raises(SoberError, match=r"sobercv\.optuna\.replay"):
+        sobercv.correct(made)
+
+
 def test_pruned_trials_are_left_out_with_a_note():
     def keep(trial, scores):
         if trial.number % 3 == 0:
@@ -94,6 +136,9 @@ def test_optuna_search_cv():
     assert found.naive == pytest.approx(search.best_score_)
     assert found.winner_params == search.best_params_
     assert any(note.code == "W811" for note in found.notes)
+    piped = sobercv.correct(make_pipeline(StandardScaler(), search).fit(X, y))
+    assert (piped.metric, piped.n_folds) == ("accuracy", 5)
+    assert "W301" in [note.code for note in piped.notes]
 
 
 def test_a_search_that_negates_a_loss_maximises():

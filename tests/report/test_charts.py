@@ -142,6 +142,14 @@ def test_bands_do_not_depend_on_how_wide_a_count_is(n):
     assert 0.4 < band[1, 0] < band[0, 0] < band[2, 0] < 0.6
 
 
+def test_large_tables_have_fewer_resamples():
+    assert [evidence_of(np.zeros(n)).n_bands for n in (40, 5_000, 10_000, 20_000, 100_000)] == [400, 400, 200, 100, 100]
+    evidence = evidence_of(np.arange(6_000) / 6_000)
+    band = evidence.banded(lambda _, weight: np.array([weight @ evidence.y / weight.sum()]))
+    counts = Units(6_000, 0, "report").counts(0, 333)
+    assert band[1:, 0] == pytest.approx(np.sort(counts @ evidence.y / 6_000)[[8, 324]])
+
+
 def test_undefined_resamples_do_not_count():
     evidence = evidence_of(np.arange(40.0))
 

@@ -137,7 +137,7 @@ def correct(
 
 def _study_of(thing: Any) -> Any:
     """Return the study of an OptunaSearchCV, whose cv_results_ lacks the parameters; any other thing as it is."""
-    return getattr(thing, "study_", thing)
+    return getattr(searches.taken_apart(thing)[1], "study_", thing)
 
 
 def _read_predictions(thing: Any, y: Any, options: dict[str, Any]) -> ToolPredictions:
@@ -159,13 +159,14 @@ def _read(
         return searches.read_autogluon(thing)
     if isinstance(thing, (str, os.PathLike)) and os.path.isdir(thing):
         return read_mljar(thing)
-    if searches.is_study(study := _study_of(thing)):
-        if study is not thing:  # OptunaSearchCV maximises scores, whatever their name
-            metric, greater_is_better = metric or searches.title(thing), True
-        return searches.read_study(study, metric, n_repeats, greater_is_better)
     if isinstance(thing, Mapping) and "params" in thing:
         thing = SimpleNamespace(cv_results_=thing, scoring=metric)
     before, search = searches.taken_apart(thing)
+    if searches.is_study(study := _study_of(thing)):
+        if study is not thing:  # OptunaSearchCV maximises scores, whatever their name
+            metric, greater_is_better = metric or searches.title(search), True
+        found = searches.read_study(study, metric, n_repeats, greater_is_better)
+        return replace(found, notes=(*found.notes, *searches.steps_before(before)))
     if isinstance(getattr(search, "cv_results_", None), Mapping):
         return read_search(search, metric, n_repeats, before)
     if hasattr(thing, "to_pandas") and hasattr(thing, "columns"):  # polars, pyarrow

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import metrics, seeds
-from ..containers import Array, check_level
+from ..containers import Array, check_level, check_order
 from ..errors import Note, SoberError
 from ..inference import Estimate
 from ..inference.bbc import bbc
@@ -41,6 +41,7 @@ RANGES = {
 }
 ANY = (-np.inf, np.inf)
 # AutoGluon calls stackers LightGBM_BAG_L2; a name that only ends in L2 may be a penalty.
+_AUTOML = re.compile(r"WeightedEnsemble_L\d|_BAG_L[2-9]|StackedEnsemble_(All|Best)")  # of AutoGluon and H2O
 _ENSEMBLE = re.compile(r"WeightedEnsemble|_BAG_L[2-9]|stack(ed|ing|_?ensemble)|super_?learner|blend", re.I)
 
 #: Scores of the folds present in a resample, for each metric [F, C], -> position of the winner.
@@ -237,14 +238,16 @@ class ToolPredictions(FinishedSearch):
             raise SoberError("E122", f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
         if not predictions:
             raise SoberError("E813", "There are no predictions. Pass those of every model that was tried, by its name.")
+        check_order(y, "y", {f"predictions[{name!r}]": column for name, column in predictions.items()})
         y, lacking = np.asarray(y), [column is None for column in predictions.values()]
-        columns = [np.asarray(column) for column in predictions.values() if column is not None]
+        classes, given = set(y.ravel().tolist()), [column for column in predictions.values() if column is not None]
+        # A data frame may name its columns by class, in any order.
+        are_named = [hasattr(each, "dtypes") and set(getattr(each, "columns", ())) == classes for each in given]
+        columns = [np.asarray(each[sorted(classes)] if by else each) for each, by in zip(given, are_named, strict=True)]
         shapes = {column.shape for column in columns}
         if len(shapes) > 1 or any(len(shape) not in (1, 2) or shape[0] != len(y) for shape in shapes):
-            said = ", ".join(sorted(map(str, shapes)))
-            raise SoberError(
-                "E101", f"Predictions of every model must be [N] or [N, K] of one shape; y has {len(y)} rows: {said}."
-            )
+            text = f"Predictions of every model must be [N] or [N, K] of one shape; y has {len(y)} rows: "
+            raise SoberError("E101", f"{text}{', '.join(sorted(map(str, shapes)))}.")
         stacked = np.stack(columns, axis=1)
         if any(lacking):
             stacked = np.ma.masked_array(stacked)[:, np.cumsum(np.logical_not(lacking)) - 1]
@@ -296,10 +299,14 @@ def judge_predictions(
             raise SoberError(code, text)
         notes.append(Note(code, text))
 
-    if not is_own and (stacked := [name[:60] for name in found.names if _ENSEMBLE.search(name)]):
+    pattern = _AUTOML if is_own else _ENSEMBLE
+    if stacked := [str(name)[:60] for name in found.names if pattern.search(str(name))]:
         text = f"{stacked[0]!r} looks like a stacked ensemble, whose predictions were fitted to the same truth; its "
-        text += f"score cannot be corrected. Leave it out with --ignore {quoted(stacked[0])}; an ensemble of the "
-        object_to("E814", f"{text}others is corrected by sobercv.bbc(..., select=sobercv.greedy_ensemble()).")
+        text += (
+            f"score cannot be corrected. Leave it out{'' if is_own else f' with --ignore {quoted(stacked[0])}'}; an "
+        )
+        text += "ensemble of the others is corrected by sobercv.bbc(..., select=sobercv.greedy_ensemble())."
+        object_to("E814", text)
     is_gap = np.moveaxis(np.ma.getmaskarray(next(iter(found.responses.values()))), 1, 0)
     if not is_own and sum(not gaps.all() for gaps in is_gap) < 2:
         text = "There is only one configuration, so nothing was chosen here and nothing can be corrected. Save the "

@@ -57,6 +57,8 @@ def refusal(thing: Any) -> SoberError:
     if isinstance(thing, (str, os.PathLike)) and Path(thing).suffix in (".pkl", ".pickle", ".joblib"):
         text = "Unpickling can run any code, so `correct` does not open pickled files. If you trust this one: "
         return SoberError("E123", f'{text}correct(joblib.load("{thing}")).')
+    if isinstance(thing, str) and "://" in thing:
+        return SoberError("E123", f'Pass the study: correct(optuna.load_study(study_name=None, storage="{thing}")).')
     text = "`correct` takes a fitted search, an Optuna study, a table of fold scores, or a result of AutoGluon or "
     text += f"mljar; got {kind}. Out-of-fold predictions: sobercv.bbc(y, predictions). Files: sober correct FILE."
     return SoberError("E123", text)
@@ -104,10 +106,7 @@ def read_search(
         text = f"A halving search: only the configurations of its last iteration ({len(rows)}) were judged on all "
         text += f"data. The earlier iterations ({len(np.unique(iteration)) - 1}) chose them on the same samples; that "
         notes.append(Note("W811", f"{text}is not corrected for."))
-    if before:
-        text = f"The steps before the search ({', '.join(before)}) were fitted once, to all samples, so every fold was "
-        text += "scored on rows that they had seen; the score may still be too good. Put the pipeline into the search."
-        notes.append(Note("W301", text))
+    notes += steps_before(before)
     # Where another metric is to select, neither the search's own winner nor its own rule counts.
     is_own = metric is None if callable(refit) else len(names) == 1 or first == refit
     best = getattr(search, "best_index_", None) if is_own else None
@@ -129,6 +128,13 @@ def read_search(
         is_adaptive=hasattr(search, "optimizer_results_"),  # BayesSearchCV proposes by earlier scores
         knows_repeats=n_repeats is not None or (tells and hasattr(search, "cv")), notes=tuple(notes),
     )  # fmt: skip
+
+
+def steps_before(before: Sequence[str]) -> list[Note]:
+    """Note that the steps of a pipeline before the search had seen all samples."""
+    text = f"The steps before the search ({', '.join(before)}) were fitted once, to all samples, so every fold was "
+    text += "scored on rows that they had seen; the score may still be too good. Put the pipeline into the search."
+    return [Note("W301", text)] if before else []
 
 
 def _metric_of(search: Any, name: str, notes: list[Note]) -> Metric | None:
@@ -215,12 +221,14 @@ def read_study(
 ) -> FoldScores:
     """Read the fold scores of the complete trials; `metric` is a name for the score (default: "value")."""
     if len(study.directions) > 1:
-        raise SoberError("E114", "The study has several objectives, so no single trial was selected. Pass fold scores.")
+        text = "The study has several objectives, so no single trial was selected. Run its trials again by one metric: "
+        raise SoberError("E114", f'{text}sobercv.optuna.replay(study, make, X, y, scoring="roc_auc").')
     complete, about = _complete(study)
     folds = {trial.number: found for trial in complete if (found := fold_scores_of(trial)) is not None}
     lengths = sorted({len(one) for one in folds.values()})
-    if not lengths:
-        raise SoberError("E812", f"{_what_is_kept(complete)} sobercv.optuna.replay(study, make, X, y).")
+    # A rounded value may agree with its list by chance, so that a trial whose list does not is no failure.
+    if not lengths or any(len(one) in lengths for t in complete if t.number not in folds for _, one in _lists_of(t)):
+        raise SoberError("E812", _what_is_kept(complete, folds))
     if len(lengths) > 1:
         raise SoberError("E101", f"Trials have different numbers of folds: {', '.join(map(str, lengths))}.")
     if (best := study.best_trial.number) not in folds:
@@ -260,9 +268,13 @@ def read_study_predictions(
 
 def _complete(study: Any) -> tuple[list[Any], dict[str, Any]]:
     """Return the complete trials, and what else is known of all trials."""
-    from ..optuna.objective import learns_from_scores  # needs Optuna, as the study does
+    from ..optuna.objective import PLACE, learns_from_scores  # needs Optuna, as the study does
 
-    complete = [trial for trial in study.trials if trial.state.name == "COMPLETE"]
+    if not (complete := [trial for trial in study.trials if trial.state.name == "COMPLETE"]):
+        raise SoberError("E111", "The study has no complete trial. Run study.optimize(objective) first.")
+    if any(PLACE in trial.user_attrs for trial in complete):
+        text = "A sobercv.optuna.Objective ran these trials: write objective.estimate(study). A new process needs its "
+        raise SoberError("E812", f"{text}store=; without one, use sobercv.optuna.replay(study, objective.make, X, y).")
     params = [dict(trial.params) for trial in study.trials]
     return complete, {"params": params, "is_adaptive": bool(learns_from_scores(study))}
 
@@ -296,11 +308,7 @@ def _lists_of(trial: Any) -> Iterator[tuple[str, Array]]:
     kept, reported = trial.user_attrs, sorted(trial.intermediate_values.items())
     splits = sorted((int(match[1]), kept[name]) for name in kept if (match := SPLIT.fullmatch(name)))
     has_gap = bool(reported) and reported[-1][0] - reported[0][0] != len(reported) - 1  # else one report per fold
-    for name, values in (
-        ("", [v for _, v in splits]),
-        *kept.items(),
-        ("", [] if has_gap else [v for _, v in reported]),
-    ):
+    for name, values in [("", [v for _, v in splits]), *kept.items(), ("", [v for _, v in reported if not has_gap])]:
         try:
             folds = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
@@ -309,20 +317,20 @@ def _lists_of(trial: Any) -> Iterator[tuple[str, Array]]:
             yield name, folds
 
 
-def _what_is_kept(complete: list[Any]) -> str:
+def _what_is_kept(complete: list[Any], folds: Mapping[int, Array]) -> str:
     """Say what complete trials keep that are no scores of folds, and what to keep."""
-    text = f"None of the {len(complete)} complete trials keeps fold scores whose mean is its value"
-    kept = [(name, trial, folds) for trial in complete for name, folds in _lists_of(trial)]
-    if kept:
-        name, trial, folds = next((each for each in kept if each[0]), kept[0])
+    text = f"{len(folds)} of {len(complete)} complete trials keep fold scores whose mean is their value"
+    if kept := [(name, t, each) for t in complete if t.number not in folds for name, each in _lists_of(t)]:
+        name, trial, found = next((each for each in kept if each[0]), kept[0])
         # Running means over folds, epochs of one hold-out: nothing tells them apart.
-        reported = f"reports {len(folds)} values, running means or a learning curve"
-        what = f'keeps {len(folds)} numbers in "{name}"' if name else reported
-        text += f"; trial {trial.number} {what}, whose mean is {np.mean(folds):.4g}, but its value is {trial.value:.4g}"
+        reported = f"reports {len(found)} values, running means or a learning curve"
+        what = f'keeps {len(found)} numbers in "{name}"' if name else reported
+        text += f"; trial {trial.number} {what}, whose mean is {np.mean(found):.4g}, but its value is {trial.value:.4g}"
+        text += '. If these are scores of folds, pass them by trial: correct({"trial 0": [...], ...})' if name else ""
     text += (
-        '. Store the scores in the objective, trial.set_user_attr("fold_scores", scores), and return their mean; if '
+        '. In the objective write trial.set_user_attr("fold_scores", scores), and return their mean; if trials keep '
     )
-    return f"{text}trials keep out-of-fold predictions, pass y=; or run them again with their folds:"
+    return f"{text}out-of-fold predictions, pass y=; or run them again: sobercv.optuna.replay(study, make, X, y)."
 
 
 # ---- AutoGluon, mljar-supervised ------------------------------------------------------------------------------------
@@ -412,8 +420,6 @@ def _labels(columns: Sequence[str], target: Array, folder: Path) -> Array:
 
 def _ensembles_left_out(names: Sequence[str], n_kept: int) -> tuple[Note, ...]:
     """Note which models were left out because they are made of the `n_kept` others."""
-    text = (
-        f"{len(names)} of {len(names) + n_kept} models ({', '.join(names[:3])}) are ensembles of the others, fitted to "
-    )
-    text += "the same truth, and were left out. select=sobercv.greedy_ensemble() judges an ensemble of the others."
+    text = f"{len(names)} of {len(names) + n_kept} models ({', '.join(names[:3])}) are ensembles of the others, fitted "
+    text += "to the same truth, and were left out. select=sobercv.greedy_ensemble() judges an ensemble of the others."
     return (Note("W204", text),) if names else ()

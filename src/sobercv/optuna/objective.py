@@ -322,9 +322,7 @@ class Objective:
                 store.record(replace(outcome, configuration=trial.number))
         finished = np.isin(np.arange(len(trials)), [t.number for t in own if t.state == TrialState.COMPLETE])
         if not finished.any():
-            raise SoberError(
-                "E111", "The study has no complete trial of this objective; run study.optimize(objective)."
-            )
+            raise SoberError("E111", "No trial of this objective is complete; run study.optimize(objective).")
         pruned = ~finished & store.done.any(axis=1)
         predictions = replace(predictions_of(store, finished, pruned & count_pruned & all_propose), n_dropped=0)
         # Otherwise trials were pruned by the samples that led the sampler, as they were proposed.

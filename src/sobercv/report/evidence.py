@@ -19,11 +19,13 @@ from ..inference.intervals import Percentile
 from ..inference.units import Units
 from ..predictions import Predictions
 from ..targets import obvious_positive
+from ..threads import one_blas_thread
 from ..training.fit.response import method_of
 from ..training.fit.task import build
 from .records import Line
 
-N_BANDS = 400
+#: Resamples of a band: so many up to 5,000 samples, fewer of more, LEAST_BANDS from 20,000 on.
+N_BANDS, LEAST_BANDS = 400, 100
 #: Of a repeat and the weights [N] of its samples: some numbers [G], NaN where undefined.
 Statistic = Callable[[int, Array], Array]
 
@@ -69,6 +71,11 @@ class Evidence:
         return cls(y, responses, table.seen, weight, table.groups, classes, table.task, level, seed, time)
 
     @property
+    def n_bands(self) -> int:
+        """Number of resamples behind a band."""
+        return min(N_BANDS, max(LEAST_BANDS, 5_000 * N_BANDS // len(self.y)))
+
+    @property
     def chances(self) -> Array | None:
         """Probabilities [N, R] of the second of two classes."""
         is_binary = self.classes is not None and len(self.classes) == 2
@@ -94,13 +101,14 @@ class Evidence:
         mean = total / self.seen.sum(axis=1, keepdims=True)
         return replace(self, responses={"predict": mean}, seen=np.ones(mean.shape, bool))
 
+    @one_blas_thread()
     def banded(self, statistic: Statistic) -> Array:
         """Put a band [3, G] around a statistic: its mean over the repeats, and the bounds of its resamples."""
         units, each, share = Units(len(self.y), self.seed, "report", groups=self.groups), [], []
-        for b in range(-1, N_BANDS):  # all samples, then the resamples
+        for b in range(-1, self.n_bands):  # all samples, then the resamples
             counts = np.ones(len(self.y)) if b < 0 else units.counts(b, b + 1)[0]
             each.append([statistic(r, counts * self.weight * seen) for r, seen in enumerate(self.seen.T)])  # [R, G]
-            share.append(counts.astype(np.float64) @ self.seen)  # [R]
+            share.append((counts[:, None] * self.seen).sum(axis=0, dtype=np.float64))  # [R]
         weights = np.broadcast_to(np.array(share)[:, :, None], np.shape(each))
         centre, *draws = np.ma.filled(np.ma.average(np.ma.masked_invalid(each), axis=1, weights=weights), np.nan)
         level, undefined = (1.0 + self.level) / 2.0, (np.nan, np.nan)

@@ -26,7 +26,7 @@ from ..predictions import Predictions
 from ..search.results import estimate_of
 from ..training.race import UNREACHED
 from .charts import CHARTS, draws_chart, race_of, tuned_threshold
-from .evidence import N_BANDS, Evidence
+from .evidence import Evidence
 from .families_table import BASELINE, families_table
 from .model_charts import model_section
 from .notes import judged, missing_charts
@@ -269,13 +269,11 @@ def with_charts(summary: Summary, search: Any, time: str = "time") -> Summary:
     charts = tuple(part for part in parts if isinstance(part, Chart))
     score, n_groups = summary.scores[0], estimate_of(search).n_groups
     sentence = (
-        f"Drawn from the winner's out-of-sample predictions; bands hold {100 * score.level:g} % of {N_BANDS} bootstrap "
-        f"resamples{' of whole groups' if n_groups else ''}."
+        f"Drawn from the winner's out-of-sample predictions; bands hold {100 * score.level:g} % of {evidence.n_bands} "
+        f"bootstrap resamples{' of whole groups' if n_groups else ''}."
     )
     if n_groups and n_groups < FEW_GROUPS:
-        sentence += (
-            f" With {n_groups} groups, bands and intervals in this section are too narrow: look at the curves only."
-        )
+        sentence += f" With {n_groups} groups, bands and intervals here are too narrow: look at the curves only."
     if score.optimism > 0 and len(summary.configurations) > 1:
         sentence += " The curves are those of the configuration that looked best, so they are slightly optimistic."
     tables = tuple(part for part in parts if isinstance(part, Table))
