@@ -266,6 +266,9 @@ def test_what_means_nothing_is_refused(tmp_path):
     with pytest.raises(SoberError) as error:
         objective().estimate(study)  # another objective, whose memory is empty
     assert error.value.code == "E505"
+    with pytest.raises(SoberError, match="no option 'scoring' here") as error:
+        objective().estimate(study, scoring="accuracy")
+    assert error.value.code == "E122"
     for options, code in (({"propose_from": 0}, "E108"), ({"drop": "never"}, "E122"), ({"store": 3}, "E123")):
         with pytest.raises(SoberError) as error:
             Objective(make, X, y, **{"scoring": "roc_auc", **options})

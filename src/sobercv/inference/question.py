@@ -7,7 +7,7 @@ picks the winner is the rule inside the bootstrap because both read it here. It 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 from .. import seeds, threads
@@ -72,6 +72,9 @@ class Question:
         many: list[Any] = list(metric) if isinstance(metric, (list, tuple)) else [metric]
         if isinstance(select, SelectionProcedure):
             options["procedure"], select = select, best
+        if unknown := options.keys() - {each.name for each in fields(cls)}:
+            text = f"There is no option {min(unknown)!r} here. The options are those of sobercv.bbc after `metric`."
+            raise SoberError("E122", text)
         return cls(
             tuple(map(get_metric, many)),
             select=RULES.get(select, select) if isinstance(select, str) else select,  # type: ignore[arg-type]
