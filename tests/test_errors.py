@@ -207,7 +207,12 @@ BAD = [
     ("a positive class of a table that has one", bbc(None, TABLE, "f1", pos_label=1), "E114", r"pos_label.*already"),
     ("strata of numbers", bbc(T, G, "r2", stratify=True), "E114", r"stratify"),
     ("strata of folds", bbc(Y, P, "roc_auc", by="fold", folds=FOLDS, stratify=True), "E114", r"stratify"),
-    ("an unknown response", bbc(Y, {"probability": P}, "roc_auc"), "E116", r"probability.*predict_proba"),
+    (
+        "an unknown response",
+        bbc(Y, {"probability": P}, "roc_auc"),
+        "E116",
+        r"probability.*predict_proba.*correct\(predictions",
+    ),
     ("labels where probabilities are needed", bbc(Y, {"predict": L}, "neg_log_loss"), "E116", r"predict_proba"),
     (
         "text labels that do not tell",

@@ -178,8 +178,9 @@ def check_level(level: Any, name: str = "confidence_level", usual: float = 0.95,
     raise SoberError("E108", f"`{name}` must lie {where}; got {level!r}. Write {percent / 100:g} for {percent:g} %.")
 
 
-def frame_of(columns: Mapping[str, Any]) -> Any:
-    """Make a data frame of columns; masked entries are missing ones."""
+def frame_of(columns: Mapping[str, Any], *below: Any) -> Any:
+    """Make a data frame of columns, with further frames below it; masked entries are missing ones."""
     with needs("A data frame needs pandas", "pandas"):
-        from pandas import DataFrame
-    return DataFrame({name: values.tolist() if np.ma.is_masked(values) else values for name, values in columns.items()})
+        from pandas import DataFrame, concat
+    frame = DataFrame({name: v.tolist() if np.ma.is_masked(v) else v for name, v in columns.items()})
+    return concat([frame, *below], ignore_index=True) if below else frame

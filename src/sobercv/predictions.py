@@ -108,7 +108,7 @@ class Predictions:
             else:
                 labels = range(long.shape[1]) if self.classes is None else self.classes.tolist()
                 columns |= {f"{name}_{label}": long[:, k] for k, label in enumerate(labels)}
-        return frame_of(columns)
+        return frame_of(columns, *(table.to_frame() for table in self.dropped))
 
     def take_rows(self, rows: Array) -> Predictions:
         """Keep these samples (indices or a mask)."""
@@ -177,8 +177,8 @@ class Predictions:
         present: Array | None = None  # which predictions are there [N, C, R]; None where all are
         for name, values in given.items():
             if name and not is_response(name, target):
-                text = f"`predictions` has the key {name!r}; allowed are {', '.join(RESPONSES)}. A dict by model: "
-                raise SoberError("E116", f"{text}sobercv.correct(predictions, metric, y=y, method=...).")
+                text = f"`predictions` has the key {name!r}; allowed are {', '.join(RESPONSES)}. For a dict of arrays "
+                raise SoberError("E116", f"{text}by model, use sobercv.correct(predictions, metric, y=y, method=...).")
             arrays[name], here = with_axes(*as_array(values, "predictions"), target)
             present = here if present is None else present if here is None else present & here
         shapes = {array.shape[:3] for array in arrays.values()}

@@ -132,6 +132,15 @@ def test_what_people_see(sober, tmp_path):
     ]
 
 
+def test_a_configuration_that_was_left_out_is_not_replaced_as_the_first(sober, tmp_path):
+    table = TABLES["mlr3"]
+    table[(table["nr"] > 1) | (table["iteration"] < 3)].to_csv(tmp_path / "p.csv", index=False)
+    ended = sober("correct", "p.csv", "--metric", "roc_auc")
+    assert ended.code == 0, ended.err
+    assert "1 of 6 configurations" in ended.err
+    assert "tuning" not in ended.out
+
+
 def test_the_interval_can_be_chosen(sober, tmp_path):
     TABLES["wide"].to_csv(tmp_path / "p.csv", index=False)
     given = ("correct", "p.csv", "--target", "y", "--metric", "roc_auc", "--json")

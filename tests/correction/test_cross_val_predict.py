@@ -97,6 +97,6 @@ def test_ensembles_of_automl_tools_are_refused_by_name(name):
 
 
 def test_a_dict_by_model_is_sent_from_bbc_to_correct():
-    with pytest.raises(SoberError, match=r"A dict by model: sobercv\.correct\(") as error:
+    with pytest.raises(SoberError, match=r"For a dict of arrays by model, use sobercv\.correct\(") as error:
         sobercv.bbc(np.arange(8) % 2, {"tree": np.zeros(8)}, "accuracy")
     assert error.value.code == "E116"

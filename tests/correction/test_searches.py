@@ -249,7 +249,17 @@ def test_bayes_search_of_scikit_optimize():
 
 def test_bbc_search_gives_its_own_estimate():
     search = sobercv.BBCSearchCV(TREE, GRID, cv=5, n_bootstraps=50).fit(X, Y)
-    assert sobercv.correct(search) is search.estimate_
+    assert sobercv.correct(search) is sobercv.correct(search, "accuracy") is search.estimate_
+
+
+@pytest.mark.parametrize("asked", [{"metric": "roc_auc"}, {"confidence_level": 0.8}, {"n_repeats": 2}, {"by": "fold"}])
+def test_what_a_bbc_search_has_not_computed_is_refused(asked):
+    search = sobercv.BBCSearchCV(TREE, GRID, cv=5, n_bootstraps=50).fit(X, Y)
+    with pytest.raises(
+        SoberError, match=r"corrected already, by accuracy.*bbc\(y, search.predictions_, metric\)"
+    ) as error:
+        sobercv.correct(search, **asked)
+    assert error.value.code == "E114"
 
 
 @pytest.mark.parametrize(

@@ -158,6 +158,7 @@ def test_families_of_a_search(search):
         alone = sobercv.bbc(None, table, "roc_auc", n_bootstraps=200)
         assert family.estimate.value == alone.value
         assert family.difference.value == pytest.approx(alone.value - search.estimate_.value)
+    assert sum(" 2 configurations, " in repr(family) for family in found) == 1
     home = next(f for f in found if search.best_index_ in f.configurations)
     assert home.may_be_as_good
     assert home.difference.naive == 0.0

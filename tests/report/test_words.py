@@ -4,6 +4,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, SVR
 
 import sobercv
 from sobercv.cli.screen import Screen
@@ -55,6 +61,20 @@ TIMES = [(0.0004, "0.4 ms"), (0.02, "20 ms"), (0.1, "0.1 s"), (59.9, "59.9 s"), 
 @pytest.mark.parametrize(("seconds", "text"), TIMES)
 def test_seconds(seconds, text):
     assert words.seconds(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (TransformedTargetRegressor(Ridge()), "ridge regression"),
+        (TransformedTargetRegressor(SVR()), "support vector machines"),
+        (CalibratedClassifierCV(SVC()), "calibrated support vector machines"),
+        (CalibratedClassifierCV(make_pipeline(RandomForestClassifier())), "calibrated random forests"),
+        (CalibratedClassifierCV(), "CalibratedClassifierCV"),
+    ],
+)
+def test_a_wrapped_model_is_named_by_what_is_inside(model, name):
+    assert words.family_of(model) == name
 
 
 def test_names_are_cleaned_and_cut():

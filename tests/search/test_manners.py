@@ -11,13 +11,14 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import FitFailedWarning
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC
 
 import sobercv
-from sobercv.errors import SoberError, also
+from sobercv.errors import SoberError, SoberWarning, also
 
 from ..training.training_estimators import Troubled
 
@@ -165,3 +166,36 @@ def test_frames():
     hits = np.asarray(long["y"]) == np.asarray(long["predict"])
     pooled = [hits[np.asarray(long["configuration"]) == c].mean() for c in range(3)]
     np.testing.assert_allclose(pooled, one.cv_results_["pooled_test_accuracy"])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "parameter", "classes", "scoring"),
+    [
+        (GaussianNB(), "var_smoothing", 3, ["neg_log_loss", "accuracy"]),
+        (GaussianNB(), "var_smoothing", 2, ["neg_log_loss", "accuracy"]),
+        (SVC(), "C", 2, ["roc_auc"]),
+        (SVC(), "C", 2, ["accuracy"]),
+        (Ridge(), "alpha", 3, ["r2"]),
+    ],
+)
+def test_frames_can_be_corrected_again(estimator, parameter, classes, scoring):
+    labels = np.maximum(IRIS[1] + classes - 3, 0)  # of two classes, 0 and 1
+    rows, truth = (a[IRIS[1] > 2 - classes] for a in (IRIS[0], labels * 1.5 if parameter == "alpha" else labels))
+    one = search(estimator, {parameter: [1e-3, 1.0, 100.0]}, scoring=scoring, drop=None, n_repeats=2).fit(rows, truth)
+    again = sobercv.correct(one.predictions_.to_frame(), scoring, n_bootstraps=20)
+    for name, estimate in one.estimate_.items():
+        assert again[name].value == pytest.approx(estimate.value, abs=1e-12)
+        assert again[name].winner == estimate.winner
+
+
+def test_frames_hold_what_was_dropped():
+    one = sobercv.BBCSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-8, 100.0]}, cv=5).fit(*IRIS)
+    frame = one.predictions_.to_frame()
+    n_folds = frame.groupby("configuration")["fold"].nunique()
+    assert (
+        n_folds.tolist()
+        == np.isfinite([one.cv_results_[f"split{k}_test_score"] for k in range(5)]).sum(axis=0).tolist()
+    )
+    assert n_folds.min() < 5
+    with pytest.warns(SoberWarning, match="configurations? lacks? predictions that others have"):
+        sobercv.correct(frame)

@@ -77,8 +77,8 @@ def _of_tool(given: dict[str, Any], settings: Settings) -> Answer:
     size = {"n_folds": first.n_folds} if by_fold else {"n_rows": first.n_samples}
     about = {"tool": "fold scores" if by_fold else found.tool, "winner": first._winner(), **size}
     rows = [("winner", first._winner())]
-    if first.n_configurations > 1:
-        rows.append(("tuning", first.gain_over(int(first.configurations[0])).sentence()))
+    if first.n_configurations > 1 and first.configurations[0] == 0:  # the first may have been left out
+        rows.append(("tuning", first.gain_over(0).sentence()))
     rows.append(("read as", f"{about['tool']}: {first._rows()['data']}"))
     if not by_fold and settings.aggregate != "fold":
         rows.append(("", "plain CV pools the folds; most tools print the mean over folds, which can differ"))

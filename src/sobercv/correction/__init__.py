@@ -112,9 +112,14 @@ def correct(
     >>> bool(estimate.value < search.best_score_)
     True
     """
-    if hasattr(thing, "estimate_") and hasattr(thing, "race_"):
-        return thing.estimate_  # BBCSearchCV has done it, with more than folds to go by
     named = metric[0] if isinstance(metric, (list, tuple)) and len(metric) == 1 else metric
+    if hasattr(thing, "estimate_") and hasattr(thing, "race_"):  # BBCSearchCV has done it, and not by folds alone
+        selects = thing.question_.first.name
+        known = (None, selects, 0.95, thing.confidence_level)
+        if options or any(asked not in known for asked in (named, n_repeats, confidence_level)):
+            text = f"This search is corrected already, by {selects}. Another level: search.estimate_.interval_at(0.9); "
+            raise SoberError("E114", f"{text}another metric that selects: sobercv.bbc(y, search.predictions_, metric).")
+        return thing.estimate_
     name = named if isinstance(named, str) else None
     settings = {"confidence_level": confidence_level, "random_state": random_state}
     if y is not None:

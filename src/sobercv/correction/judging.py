@@ -318,16 +318,20 @@ def judge_predictions(
         one, other = classes
         text = f"The columns of predictions are scores of one of two classes, {str(one)!r} or {str(other)!r}, and the "
         text += "table does not say which; a wrong guess reverses every ranking. Write --positive "
-        raise SoberError(
-            "E120", f"{text}{quoted(one)} if larger values mean {str(one)!r}, else --positive {quoted(other)}."
+        text += (
+            f"{quoted(one)} if larger values mean {str(one)!r}, else --positive {quoted(other)}; in Python pos_label=."
         )
+        raise SoberError("E120", text)
     if len(classes) == 2 and str(pos_label) == str(classes[0]):  # those that name classes are of the greater one
         turned = {"predict_proba": lambda values: 1.0 - values, "decision_function": lambda values: -values}
         responses = {name: turned[name](v) if name in turned else v for name, v in responses.items()}
+    if len(responses) > 1 and (bare := responses.pop("", None)) is not None:  # beside others it needs a name
+        are_chances = bare.dtype.kind == "f" and 0 <= bare.min() <= bare.max() <= 1 and "predict_proba" not in responses
+        responses["predict_proba" if are_chances else "decision_function"] = bare
     several = [metric] if metric is not None and not isinstance(metric, (list, tuple)) else metric
     estimates: dict[str, Estimate] = bbc(
         found.y,
-        responses[""] if set(responses) == {""} else {name or "decision_function": v for name, v in responses.items()},
+        responses.get("", responses),
         [metrics.get(one) if isinstance(one, str) else one for one in several or [found.usual_metric()]],
         **{"groups": found.groups, "folds": found.folds, "random_state": 0, "pos_label": pos_label, **options},
     )  # fmt: skip

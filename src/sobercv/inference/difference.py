@@ -128,9 +128,9 @@ class Family:
     may_be_as_good: bool  # as the winner: whether the interval of the difference reaches 0
 
     def __repr__(self) -> str:
-        low, high = self.difference.interval
+        (low, high), n = self.difference.interval, len(self.configurations)
         return (
-            f"Family({self.name!r}, {len(self.configurations)} configurations, {self.estimate.metric}="
+            f"Family({self.name!r}, {n} configuration{'s' * (n != 1)}, {self.estimate.metric}="
             f"{self.estimate.value:.4f}, difference={self.difference.value:+.4f} ({low:+.4f}, {high:+.4f}))"
         )
 

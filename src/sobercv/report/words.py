@@ -113,7 +113,6 @@ FAMILIES = {
     "Dummy": "a constant baseline", "NoRisk": "a constant baseline", "Boosting": "gradient boosting",
     "SurvivalForest": "random survival forests", "Forest": "random forests", "ExtraTrees": "extremely randomised trees",
     "SurvivalSVM": "survival support vector machines", "SV": "support vector machines",
-    "Calibrated": "calibrated support vector machines", "TransformedTarget": "support vector machines",
     "NB": "naive Bayes", "Neighbors": "nearest neighbours", "ElasticNetCox": "elastic-net Cox regression",
     "ElasticNetLogistic": "elastic-net logistic regression", "ElasticNet": "elastic nets",
     "Logistic": "ridge logistic regression", "Ridge": "ridge regression",
@@ -124,8 +123,13 @@ MODEL, SELECT = "model", "select"
 
 
 def family_of(model: Any) -> str:
-    """Name the kind of a model."""
+    """Name the kind of a model; of a pipeline or a wrapper, that of the model inside."""
+    model = getattr(model, "steps", [("", model)])[-1][1]
     kind = type(model).__name__
+    if kind == "CalibratedClassifierCV" and model.estimator is not None:
+        return f"calibrated {family_of(model.estimator)}"
+    if kind == "TransformedTargetRegressor" and model.regressor is not None:
+        return family_of(model.regressor)
     return next((words for part, words in FAMILIES.items() if part in kind), kind)
 
 

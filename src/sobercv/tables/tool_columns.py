@@ -33,9 +33,10 @@ CONFIGURATION = (
     "setting",
 )  # fmt: skip
 TRUTH = ("y_true", "ytrue", "truth", "true", "true_label", "y", "target", "label", "obs", "observed", "actual")
-PREDICTED = ("y_pred", "ypred", "pred", "predicted", "prediction", "yhat", "y_hat", "response")
+PREDICTED = ("y_pred", "ypred", "pred", "predicted", "prediction", "yhat", "y_hat", "response", "predict")
 LABEL = (*PREDICTED, "pred_class", "predicted_class")
-NUMBER = (*PREDICTED, "prob", "proba", "probability", "score", "y_prob", "y_proba", "y_score", "decision", "risk")
+CHANCES = ("prob", "proba", "probability", "predict_proba", "y_prob", "y_proba")
+NUMBER = (*PREDICTED, *CHANCES, "score", "y_score", "decision", "decision_function", "risk")
 SCORE = ("estimate", "score", "test_score", "value")
 #: Columns that name the data: a winner is chosen for one task.
 TASK = ("task_id", "task", "dataset", "dataset_id", "data_set")
@@ -62,7 +63,7 @@ GAIN = re.compile(
     re.I,
 )
 #: A column of probabilities of one class, and the class.
-CHANCE = re.compile(r"(?i)\.?(?:y_?)?(?:prob|proba|probability|p|pred|score)[_. ](.+)")
+CHANCE = re.compile(r"(?i)\.?(?:y_?)?(?:prob|proba|probability|p|pred|predict_proba|score)[_. ](.+)")
 #: Bootstraps and random hold-outs of caret and rsample, whose test sets overlap.
 HOLD_OUT = r"(?i)(bootstrap|resample)\d+$"
 #: Rows of a summary below the rows of the folds; rsample's "Apparent" predicts the rows of training.
