@@ -67,8 +67,8 @@ def leaks(data: Dataset) -> Iterator[Note]:
         text = f"{what} the target well ({score}): {_listed(asked, alone, MOST_ASKED)}. Good measurements can do this, "
         text += f"and so can a leak: {are} known when the prediction is made? If not, write --ignore."
         yield Note("S801", text, tuple(asked))
-    if data.ignored is not None and data.ignored.shape[1]:
-        aside = single_scores(data.ignored.iloc[rows], y, data.task) if data.ignored.shape[1] else {}
+    if data.ignored.shape[1]:
+        aside = single_scores(data.ignored.iloc[rows], y, data.task)
         left = [name for name in _suspects({**alone, **aside}, y, data.task) if name in aside]
         if left:
             text = f"Of the ignored columns this one nearly predicts the target on its own ({score}): "

@@ -212,7 +212,7 @@ def _plain(name: str, value: Any) -> Any:
     parts = [value] if isinstance(value, str) else value
     if name not in _LISTS or not isinstance(parts, (list, tuple)) or not all(isinstance(p, str) for p in parts):
         return "none" if name == "jobs" and value == 0 else value
-    if name == "metric":
+    if name in ("metric", "missing"):
         parts = [p.strip() for part in parts for p in _OUTSIDE_BRACKETS.split(part) if p.strip()]
     return list(dict.fromkeys(parts))
 
