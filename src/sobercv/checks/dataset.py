@@ -94,7 +94,8 @@ def _rows(data: Dataset, cv: int) -> Iterator[Note]:
         n, few, written = int(counts.min()), 30, pd.Series(labels).map(str)
         rarest, alike = written[counts.argmin()], [*written[written.str.casefold().duplicated(keep=False)]]
         what = f"Class {some([rarest])} has {n} {'row' if n == 1 else 'rows'}"
-        advice = f"{f'Use --cv {n}, join' if n >= 2 else 'Join'} it with another class, or leave it out"
+        advice = f"Use --cv {n}, join it" if n >= 2 else "Join it"
+        advice += " with another class, or leave it out"
         is_number = data.task == "multiclass" and data.y.dtype.kind in "iu"
         advice += ", or write --task regression, if it is a number." if is_number else "."
         text = f"The classes {some(alike)} differ only in capitals. If they are one, write them alike."
@@ -199,8 +200,7 @@ def _duplicates(data: Dataset, values: Array) -> Iterator[Note]:
         return
     rows = "One row repeats" if n == 1 else f"{n} rows repeat"
     target = {0: "with another target", n: "with the same target"}.get(same, f"{same} of them with the same target")
-    text = (
-        f"{rows} another row in all {data.X.shape[1]} columns, {target}. If they are copies of one sample, keep one; "
-    )
-    text += "if they are different samples, name their identifier with --id; several rows of one patient need --group."
+    text = f"{rows} another row in all {data.X.shape[1]} columns, {target}. If they are copies of one sample, keep "
+    text += "one; if they are different samples, name their identifier with --id; several rows of one patient need "
+    text += "--group."
     yield Note("W301" if n >= 0.01 * data.n_rows or n > 5 else "S801", text)

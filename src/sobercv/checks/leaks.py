@@ -152,8 +152,9 @@ def _scores(codes: Array, are_categories: Array, target: Array, task: str) -> Ar
         column = codes[:, i]  # ties can leave slices without a row
         decisions[:, i] = (np.bincount(column, order) / np.maximum(np.bincount(column), 1))[column]
     if task == "regression":
-        ranks, order = rankdata(decisions, axis=0) - order.mean(), order - order.mean()
-        return np.asarray((order @ ranks) ** 2 / np.maximum(1.0, (ranks**2).sum(axis=0) * (order @ order)))
+        ranks, order = rankdata(decisions, axis=0) - order.mean(), order - order.mean()  # all means are the same
+        squares = (ranks**2).sum(axis=0) * (order @ order)
+        return np.asarray((order @ ranks) ** 2 / np.maximum(1.0, squares))
     metric = metrics.get("concordance_index" if task == "survival" else "roc_auc")
     predictions = Predictions.build(target, {metric.responses[0]: decisions}, task=task_name(task))
     scores = metric.scores(predictions, np.ones((1, len(target)), np.uint8))[0]

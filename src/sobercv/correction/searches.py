@@ -319,10 +319,8 @@ def _what_is_kept(complete: list[Any]) -> str:
         reported = f"reports {len(folds)} values, running means or a learning curve"
         what = f'keeps {len(folds)} numbers in "{name}"' if name else reported
         text += f"; trial {trial.number} {what}, whose mean is {np.mean(folds):.4g}, but its value is {trial.value:.4g}"
-    text += (
-        '. Store the scores in the objective, trial.set_user_attr("fold_scores", scores), and return their mean; if '
-    )
-    return f"{text}trials keep out-of-fold predictions, pass y=; or run them again with their folds:"
+    text += '. Store the scores in the objective, trial.set_user_attr("fold_scores", scores), and return their mean; '
+    return f"{text}if trials keep out-of-fold predictions, pass y=; or run them again with their folds:"
 
 
 # ---- AutoGluon, mljar-supervised ------------------------------------------------------------------------------------
@@ -412,8 +410,6 @@ def _labels(columns: Sequence[str], target: Array, folder: Path) -> Array:
 
 def _ensembles_left_out(names: Sequence[str], n_kept: int) -> tuple[Note, ...]:
     """Note which models were left out because they are made of the `n_kept` others."""
-    text = (
-        f"{len(names)} of {len(names) + n_kept} models ({', '.join(names[:3])}) are ensembles of the others, fitted to "
-    )
-    text += "the same truth, and were left out. select=sobercv.greedy_ensemble() judges an ensemble of the others."
+    text = f"{len(names)} of {len(names) + n_kept} models ({', '.join(names[:3])}) are ensembles of the others, fitted "
+    text += "to the same truth, and were left out. select=sobercv.greedy_ensemble() judges an ensemble of the others."
     return (Note("W204", text),) if names else ()

@@ -259,10 +259,8 @@ def _amounts(column: Any, what: str, code: str) -> Array:
         if wrong.any():
             n, first = int(wrong.sum()), int(column.index[wrong][0]) + 1
             rows = f"row {first}" if n == 1 else f"{n} rows, the first of them row {first}"
-            text = (
-                f"The {what} {column.name!r} is {how} in {rows} of the table. Every row needs a {what} of 0 or more: "
-            )
-            raise SoberError(code, f"{text}correct the column, or leave those rows out.")
+            text = f"The {what} {column.name!r} is {how} in {rows} of the table. Every row needs a {what} of 0 or "
+            raise SoberError(code, f"{text}more: correct the column, or leave those rows out.")
     if not values.any():
         raise SoberError(code, f"The {what} {column.name!r} is 0 in every row. Name another column.")
     return values

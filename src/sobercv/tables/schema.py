@@ -53,11 +53,9 @@ class Schema(msgspec.Struct, frozen=True):
             elif column.limits and column.role != "ignored":
                 example, n = _limits(cells, name)
                 if n > max(FEW_LIMITS, FEW_LIMITS_SHARE * cells.n_rows):
-                    text = (
-                        f"Column {name[:40]!r} holds limits such as {example!r} in {n} of {cells.n_rows} rows. Choose "
-                    )
-                    text += "how to read them: --limits value (the limit itself), --limits half (of a lower limit) or "
-                    text += "--limits missing."
+                    text = f"Column {name[:40]!r} holds limits such as {example!r} in {n} of {cells.n_rows} rows. "
+                    text += "Choose how to read them: --limits value (the limit itself), --limits half (of a lower "
+                    text += "limit) or --limits missing."
                     raise SoberError("E808", text)
         unsure_dates = [name for name, found in possible.items() if found[0].kind == "date" and len(found) > 1]
         schema = cls(chosen, settings.header is not False, settings.missing)
