@@ -131,7 +131,7 @@ BAD = [
     ("words as events", {"d.csv": csv(t=2, e="dead")}, SURVIVAL, "1 .observed. or 0"),
     ("events 1 and 2", {"d.csv": csv(t=2, e=[1, 2] * 30)}, SURVIVAL, "'2'"),
     ("negative times", {"d.csv": csv(t=-1.5, e=1)}, SURVIVAL, "negative"),
-    ("no event", {"d.csv": csv(t=np.arange(60), e=0)}, SURVIVAL, "never '1'"),
+    ("no event", {"d.csv": csv(t=np.arange(60), e=0)}, SURVIVAL, "'1' in no row"),
     ("one time", {"d.csv": csv(t=3, e=[0, 1] * 30)}, SURVIVAL, "same in every row"),
     # ---- runs
     ("no run", {}, ("resume", "run"), "no run folder"),

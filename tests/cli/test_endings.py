@@ -10,6 +10,7 @@ import time
 import pytest
 
 import sobercv
+from sobercv.cli.exit_code import exit_code_of
 
 from .conftest import SMALL, table
 
@@ -178,6 +179,13 @@ def test_a_reader_who_has_seen_enough_is_no_failure(tmp_path, begin, run_folder,
     assert process.returncode == 0, err
     assert "Traceback" not in err
     assert "BrokenPipe" not in err
+
+
+def test_an_error_that_follows_a_broken_pipe_is_still_an_error(capsys):
+    for error, code in ((sobercv.SoberError("E602", "A worker died."), 1), (KeyboardInterrupt(), 130)):
+        error.__context__ = BrokenPipeError()
+        assert exit_code_of(error, debug=False) == code
+        assert capsys.readouterr().err
 
 
 def test_that_nobody_reads_the_messages_is_no_reason_to_end_a_run(tmp_path, begin):

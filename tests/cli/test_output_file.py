@@ -21,6 +21,8 @@ def test_precious_files_stay_whatever_is_asked(sober, run_folder, tmp_path, plac
 def test_a_link_to_the_table_is_the_table(sober, run_folder, tmp_path):
     (tmp_path / "link.csv").symlink_to(tmp_path / "data.csv")
     assert "input table" in sober("predict", run_folder, "data.csv", "-o", "link.csv").err
+    (tmp_path / "hard.csv").hardlink_to(tmp_path / "data.csv")
+    assert "input table" in sober("predict", run_folder, "data.csv", "-o", "hard.csv", "--overwrite").err
 
 
 @pytest.mark.parametrize("command", [("predict", "data.csv"), ("report",)], ids=str)

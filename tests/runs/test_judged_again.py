@@ -36,9 +36,10 @@ def test_decision_values_of_several_classes_are_not_read_as_probabilities(tmp_pa
         open_table(read, Question.ask("neg_log_loss"))
 
 
-def test_a_run_with_dropped_configurations_is_read_as_it_was_written(tmp_path):
+@pytest.mark.parametrize("n_folds", [3, 12])
+def test_a_run_with_dropped_configurations_is_read_as_it_was_written(tmp_path, n_folds):
     rng = np.random.default_rng(0)
-    y, fold, chance = rng.integers(0, 2, 12), np.arange(12) % 3, rng.random((12, 5))
+    y, fold, chance = rng.integers(0, 2, 12), np.arange(12) % n_folds, rng.random((12, 5))
     whole = Predictions.build(y, {"predict_proba": chance}, task="classification", folds=fold, groups=fold)
     left = replace(whole.take_configurations(np.array([1, 3])), seen=whole.seen & (fold < 2)[:, None])
     table = replace(whole.take_configurations(np.array([0, 2, 4])), dropped=(left,))

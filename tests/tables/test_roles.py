@@ -55,7 +55,7 @@ def test_statuses_of_several_causes_need_a_word_and_get_it():
     assert [note.code for note in data.notes] == ["W813"]
     assert "'1' (20 times) counts as censored" in data.notes[0].text
     assert "Competing risks are ignored" in data.notes[0].text
-    assert "never '7'" in refused(time="days", event="status", event_value="7").message
+    assert "'7' in no row" in refused(time="days", event="status", event_value="7").message
     assert "Name that column" in refused(target="y", event_value="2").message
 
 
@@ -64,6 +64,7 @@ def test_statuses_of_several_causes_need_a_word_and_get_it():
     [
         ([0, 1] * 20, None, 20), ([False, True] * 20, None, 20), ([0.0, 1.0] * 20, None, 20), (["0", "1"] * 20, None, 20),
         ([1, 2] * 20, "2", 20), ([1.0, 2.0] * 20, "2", 20), (["alive", "dead"] * 20, "dead", 20),
+        ([1, 2] * 20, "02", 20), (["01", "02"] * 20, "2", 20), (["00", "01"] * 20, None, 20),
     ],
 )  # fmt: skip
 def test_two_values_are_no_competing_risks(status, value, n):

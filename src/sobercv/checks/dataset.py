@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
+from ..containers import Array
 from ..errors import SEVERITIES, Note
 from ..tables import Dataset
 from ..tables.facts import are_dates, repeats_subjects, special_kind
@@ -70,7 +71,7 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
     columns = [*_columns(data, [name for name in X if name not in fractions]), *_names(data)]
     if not any(note.severity == "error" for note in (*found, *columns)):
         found += leaks(data)
-    found += [*columns, *_duplicates(data)]
+    found += [*columns, *_duplicates(data, values)]
     return [note for severity in SEVERITIES for note in found if note.code.startswith(severity)]
 
 
@@ -99,7 +100,8 @@ def _rows(data: Dataset, cv: int) -> Iterator[Note]:
         n, few, written = int(counts.min()), 30, pd.Series(labels).map(str)
         rarest, alike = written[counts.argmin()], [*written[written.str.casefold().duplicated(keep=False)]]
         what = f"Class {some([rarest])} has {n} {'row' if n == 1 else 'rows'}"
-        advice = f"{f'Use --cv {n}, join' if n >= 2 else 'Join'} it with another class, or leave it out"
+        advice = f"Use --cv {n}, join it" if n >= 2 else "Join it"
+        advice += " with another class, or leave it out"
         is_number = data.task == "multiclass" and data.y.dtype.kind in "iu"
         advice += ", or write --task regression, if it is a number." if is_number else "."
         text = f"The classes {some(alike)} differ only in capitals. If they are one, write them alike."
@@ -189,13 +191,17 @@ def _correctable(data: Dataset) -> Iterator[Note]:
         yield Note("S801", text)
 
 
-def _duplicates(data: Dataset) -> Iterator[Note]:
+def _duplicates(data: Dataset, values: Array) -> Iterator[Note]:
     """Rows that repeat another in every column: perhaps the same sample, which would train and test."""
     # Rows with different ids are different samples, and rows of one group stay together.
     if data.groups is not None or "id" in data.roles.values() or data.X.shape[1] < 2:
         return
-    hashed = pd.DataFrame({"row": pd.util.hash_pandas_object(data.X, index=False), "target": list(map(str, data.y))})
-    n, same = int(hashed["row"].duplicated().sum()), int(hashed.duplicated().sum())
+    # Rows that are alike are so in their numbers; few are, and only those are compared in full.
+    numbers = pd.Series([row.tobytes() for row in values + 0.0])  # -0.0 and 0.0 are one number
+    is_alike = numbers.duplicated(keep=False).to_numpy()
+    row = pd.util.hash_pandas_object(data.X[is_alike], index=False)
+    hashed = pd.DataFrame({"row": row, "target": list(map(str, data.y[is_alike]))})
+    n, same = int(row.duplicated().sum()), int(hashed.duplicated().sum())
     if not n:
         return
     rows = "One row repeats" if n == 1 else f"{n} rows repeat"

@@ -67,8 +67,8 @@ def leaks(data: Dataset) -> Iterator[Note]:
         text = f"{what} the target well ({score}): {_listed(asked, alone, MOST_ASKED)}. Good measurements can do this, "
         text += f"and so can a leak: {are} known when the prediction is made? If not, write --ignore."
         yield Note("S801", text, tuple(asked))
-    if data.ignored is not None and data.ignored.shape[1]:
-        aside = single_scores(data.ignored.iloc[rows], y, data.task) if data.ignored.shape[1] else {}
+    if data.ignored.shape[1]:
+        aside = single_scores(data.ignored.iloc[rows], y, data.task)
         left = [name for name in _suspects({**alone, **aside}, y, data.task) if name in aside]
         if left:
             text = f"Of the ignored columns this one nearly predicts the target on its own ({score}): "
@@ -152,8 +152,9 @@ def _scores(codes: Array, are_categories: Array, target: Array, task: str) -> Ar
         column = codes[:, i]  # ties can leave slices without a row
         decisions[:, i] = (np.bincount(column, order) / np.maximum(np.bincount(column), 1))[column]
     if task == "regression":
-        ranks, order = rankdata(decisions, axis=0) - order.mean(), order - order.mean()
-        return np.asarray((order @ ranks) ** 2 / np.maximum(1.0, (ranks**2).sum(axis=0) * (order @ order)))
+        ranks, order = rankdata(decisions, axis=0) - order.mean(), order - order.mean()  # all means are the same
+        squares = (ranks**2).sum(axis=0) * (order @ order)
+        return np.asarray((order @ ranks) ** 2 / np.maximum(1.0, squares))
     metric = metrics.get("concordance_index" if task == "survival" else "roc_auc")
     predictions = Predictions.build(target, {metric.responses[0]: decisions}, task=task_name(task))
     scores = metric.scores(predictions, np.ones((1, len(target)), np.uint8))[0]

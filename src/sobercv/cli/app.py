@@ -84,7 +84,8 @@ def _check_output(output: Path, run: Path, overwrite: bool, data: str | None) ->
     if output.is_dir():
         raise SoberError("E809", f"{name} is a folder. Name a file, such as {str(output / 'table.csv')!r}.")
     for place, what in ((data, "is the input table"), (run, "belongs to the run")):
-        if place is not None and output.resolve().is_relative_to(Path(place).resolve()):
+        is_same = place is not None and output.exists() and os.path.exists(place) and output.samefile(place)
+        if is_same or (place is not None and output.resolve().is_relative_to(Path(place).resolve())):
             raise SoberError("E809", f"{name} {what}. Name another file with -o.")
     if not overwrite:
         raise SoberError("E809", f"{name} already exists. Name another file with -o, or add --overwrite.")

@@ -77,11 +77,6 @@ def exit_code_of(problem: BaseException, debug: bool) -> int:
     """Say in one sentence what has ended a command; `debug` shows the traceback of a failure."""
     code, sentence = FAILED, ""
     match problem:
-        case BrokenPipeError() | BaseException(__context__=BrokenPipeError()):  # `| head` has seen enough
-            code = DONE
-            silence(sys.stdout)
-        case typer.Exit(exit_code=int(code)) | SystemExit(code=int(code)):
-            pass
         case SoberError():
             code, sentence = FAILED if problem.code in BROKEN else BAD, str(problem)
         case _Usage():
@@ -89,6 +84,11 @@ def exit_code_of(problem: BaseException, debug: bool) -> int:
         case KeyboardInterrupt() | typer.Abort():
             number, word = signal_of(problem)
             code, sentence = 128 + number, f"{word}."
+        case BrokenPipeError() | BaseException(__context__=BrokenPipeError()):  # `| head` has seen enough
+            code = DONE
+            silence(sys.stdout)
+        case typer.Exit(exit_code=int(code)) | SystemExit(code=int(code)):
+            pass
         case MemoryError():
             sentence = "Not enough memory. Use fewer rows, --jobs 1 or a smaller preset. [E506]"
         case OSError(strerror=str(reason)):

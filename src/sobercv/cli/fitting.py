@@ -111,8 +111,9 @@ def _run(screen: Screen, given: dict[str, Any], prepared: Prepared, before: RunR
         if code not in ("", "E601", "E604"):
             raise
         number, word = signal_of(problem.__cause__ if code else problem)
-        cause = f"{STOPPED['max_seconds'] if code == 'E604' else word}{' before enough folds were run' * bool(code)}"
-        tell(f"{cause}; every finished fit is saved. {go_on}{f' [{code}]' * bool(code)}")
+        cause = STOPPED["max_seconds"] if code == "E604" else word
+        when, mark = (" before enough folds were run", f" [{code}]") if code else ("", "")
+        tell(f"{cause}{when}; every finished fit is saved. {go_on}{mark}")
         return BAD if code == "E604" else 128 + number
     finally:
         screen.status.stop()

@@ -168,10 +168,8 @@ def _long_scores(frame: Any, score: Any) -> tuple[Any, Any, Any]:
     twice = place.assign(model=names).duplicated(keep=False)
     if twice.any():
         name, where = names[twice].iloc[0], place["fold"][twice].iloc[0]
-        text = (
-            f"{name!r} has two scores on {fold.name} {where!r}. One column must tell folds apart and one or more must "
-        )
-        text += f"tell configurations apart; read as {fold.name!r} and {', '.join(map(repr, by))}."
+        text = f"{name!r} has two scores on {fold.name} {where!r}. One column must tell folds apart and one or more "
+        text += f"must tell configurations apart; read as {fold.name!r} and {', '.join(map(repr, by))}."
         raise SoberError("E812", text)
     params = parts.parameters(frame, others, names)
     order = [place[c].map({one: k for k, one in enumerate(parts.in_order(place[c]))}) for c in ("repeat", "fold")]

@@ -109,9 +109,10 @@ def judge(
     kept = np.flatnonzero(~np.isnan(means[first]))
     ranges = {name: range_of(name, table, found.ranges.get(name)) for name, table in scores.items()}
     if ranges[first] is None:
-        text = f"{first} cannot have scores from {np.nanmin(scores[first]):.6g} to {np.nanmax(scores[first]):.6g}. "
-        text += "Name the metric that was computed, in its own unit; losses that are positive have names without neg_, "
-        raise SoberError("E102", f"{text}such as log_loss.")
+        low, high = np.nanmin(scores[first]), np.nanmax(scores[first])
+        text = f"{first} cannot have scores from {low:.6g} to {high:.6g}. Name the metric that was computed, in its "
+        text += "own unit; losses that are positive have names without neg_, such as log_loss."
+        raise SoberError("E102", text)
     counts = Units.of_folds(k, n_bootstraps, seed).counts(0, n_bootstraps)  # [B, K], for all repeats
     if found.rule is None:
         winners = np.array([best(one.scores(counts)) for one in repeats[first]])  # [R, B]
@@ -151,9 +152,10 @@ def judge(
         )  # fmt: skip
         unknown = list[Note]()
         if ranges[name] == ANY and are_shares(table):
-            text = f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If "
             close = closest(name, metrics.names()) or ["accuracy"]
-            unknown = [Note("W201", f'{text}the scores cannot exceed 1, name the metric: correct(..., "{close[0]}").')]
+            text = f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If "
+            text += f'the scores cannot exceed 1, name the metric: correct(..., "{close[0]}").'
+            unknown = [Note("W201", text)]
         out[name] = replace(
             made, value=min(made.value, made.naive) if name == first else made.value, notes=(*notes, *unknown),
             bounds=Calibrated.of(seen) or made.bounds, confidence_level=confidence_level,

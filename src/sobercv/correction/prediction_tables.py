@@ -134,12 +134,12 @@ def _spreading(rows: Any, names: list[str]) -> Callable[..., Any]:
     place = ["sample", "model", "repeat"]
     times = rows.groupby(place).size()
     if (most := times.max()) > 1:
-        row, which, _ = times.idxmax()
-        text = "" if len(names) > 1 else "Only one configuration can be identified. "
-        text += f"In one repeat, row {values['sample'][row]} of configuration {names[which][:50]!r} was predicted "
+        (row, which, _), is_alone = times.idxmax(), len(names) == 1
+        text = "Only one configuration can be identified: in" if is_alone else "In"
+        text += f" one repeat, row {values['sample'][row]} of configuration {names[which][:50]!r} was predicted "
         text += f"{most} times, so these are not out-of-fold predictions of one cross-validation. Keep the columns "
         text += "that identify configurations and repeats, and save the hold-out predictions only."
-        raise SoberError("E814", text)
+        raise SoberError("E813" if is_alone else "E814", text)
 
     def spread(column: Any, empty: Any = 0.0) -> Any:
         values = column.to_numpy()

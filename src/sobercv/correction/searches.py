@@ -328,9 +328,9 @@ def _what_is_kept(complete: list[Any], folds: Mapping[int, Array]) -> str:
         text += f"; trial {trial.number} {what}, whose mean is {np.mean(found):.4g}, but its value is {trial.value:.4g}"
         text += '. If these are scores of folds, pass them by trial: correct({"trial 0": [...], ...})' if name else ""
     text += (
-        '. In the objective write trial.set_user_attr("fold_scores", scores), and return their mean; if trials keep '
+        '. Store them in the objective, trial.set_user_attr("fold_scores", scores), and return their mean; if trials '
     )
-    return f"{text}out-of-fold predictions, pass y=; or run them again: sobercv.optuna.replay(study, make, X, y)."
+    return f"{text}keep out-of-fold predictions, pass y=; or run them again: sobercv.optuna.replay(study, make, X, y)."
 
 
 # ---- AutoGluon, mljar-supervised ------------------------------------------------------------------------------------

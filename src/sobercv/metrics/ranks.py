@@ -250,28 +250,29 @@ def _error_at(part: Part, *, share: float, sign: int) -> Core:
 _RANKED = ("decision_function", "predict_proba")
 
 
-def _ranking(core: Callable[..., Core], average: str, responses: tuple[str, ...] = _RANKED, **declared: Any) -> Metric:
-    """Declare a metric that ranks samples of two classes, or the mean of one over classes."""
-    if average not in ("macro", "weighted"):
-        raise SoberError("E122", f"`average` must be macro or weighted; got {average!r}.")
-    usual: dict[str, Any] = {"task": "classification", "pools_scores": True, "min_classes": 2}
-    return Metric(core=core, responses=responses, **usual, **declared)
+#: What metrics that rank samples have in common.
+_RANKING: dict[str, Any] = {"task": "classification", "pools_scores": True, "min_classes": 2}
+_AVERAGES = ("macro", "weighted")
 
 
 def roc_auc(*, average: str = "macro", multi_class: str | None = None) -> Metric:
     """Area under the ROC curve; of several classes each against the rest (ovr) or against each other one (ovo)."""
     if multi_class not in (None, "ovr", "ovo"):
         raise SoberError("E122", f'`multi_class` must be None, "ovr" or "ovo"; got {multi_class!r}.')
+    if average not in _AVERAGES:
+        raise SoberError("E122", f"`average` must be macro or weighted; got {average!r}.")
     if multi_class is None:
-        return _ranking(area, average, max_classes=2)
+        return Metric(core=area, responses=_RANKED, max_classes=2, **_RANKING)
     core = partial(over_classes, two=area, average=average, one_vs_one=multi_class == "ovo")
-    return _ranking(core, average, ("predict_proba",))
+    return Metric(core=core, responses=("predict_proba",), **_RANKING)
 
 
 def average_precision(*, average: str = "macro", pos_label: Any = None) -> Metric:
     """Precision averaged over the recall gained at each threshold, for one class or the mean over classes."""
+    if average not in _AVERAGES:
+        raise SoberError("E122", f"`average` must be macro or weighted; got {average!r}.")
     core = partial(_average_precision, average=average)
-    return _ranking(core, average, depends_on_positive=True, pos_label=pos_label)
+    return Metric(core=core, responses=_RANKED, depends_on_positive=True, pos_label=pos_label, **_RANKING)
 
 
 def _errors(share: float, sign: int) -> Metric:

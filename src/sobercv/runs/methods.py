@@ -86,10 +86,8 @@ def _outcome(record: RunRecord) -> str:
         rows += f" of {count(data['groups'], 'group')} ({named}), whose rows were kept together in folds and resamples"
     if data["weights"]:
         low, high = data["weights"]
-        weighted = (
-            f"weighted by {_name(settings.weight)}, from {low:.4g} to {high:.4g}, in model fits and in every score"
-        )
-        rows += f" ({weighted}, but not in cleaning and feature selection; the counts here are unweighted)"
+        rows += f" (weighted by {_name(settings.weight)}, from {low:.4g} to {high:.4g}, in model fits and in every "
+        rows += "score, but not in cleaning and feature selection; the counts here are unweighted)"
     known, what, times = md(record.summary.data["Target"]), "", ""
     if "events" in data:
         low, middle, high = data["times"]

@@ -37,14 +37,15 @@ def long_table(table: Predictions, rows: Array) -> Any:
     """
     import pyarrow as pa
 
-    parts = [_rows_of(part, rows) for part in (table, *table.dropped)]
+    n_folds = 1 + max(int(part.fold_of[part.seen].max()) for part in (table, *table.dropped))
+    parts = [_rows_of(part, rows, n_folds) for part in (table, *table.dropped)]
     # What finishers do not have in common is not in the file; what a dropped configuration lacks is empty.
     cut = [part.select([name for name in parts[0].column_names if name in part.column_names]) for part in parts]
     return pa.concat_tables(cut, promote_options="default").unify_dictionaries()
 
 
-def _rows_of(table: Predictions, rows: Array) -> Any:
-    """Write the seen predictions of a table's own configurations."""
+def _rows_of(table: Predictions, rows: Array, n_folds: int) -> Any:
+    """Write the seen predictions of a table's own configurations; folds are called alike in all tables of a run."""
     import pyarrow as pa
 
     def coded(codes: Array, names: list[str]) -> Any:
@@ -53,7 +54,6 @@ def _rows_of(table: Predictions, rows: Array) -> Any:
     sample, repeat = np.nonzero(table.seen)  # [M], the same for every configuration
     c, m = len(table.configurations), len(sample)
     folds = table.fold_of[sample, repeat]
-    n_folds = int(folds.max()) + 1
     labels = [] if table.classes is None else [str(label) for label in table.classes.tolist()]
     columns: dict[str, Any] = {
         ".row": pa.array(np.tile(rows[sample] + 1, c)),

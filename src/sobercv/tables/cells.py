@@ -10,7 +10,7 @@ import io
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -122,13 +122,15 @@ def whole_numbers(cells: Any, values: Array) -> Array:
 def unique_names(first: Sequence[str], has_header: bool = True) -> tuple[list[str], list[str]]:
     """Return a name of its own for every column as pandas makes them, and the names that occurred more than once."""
     names = [name or f"Unnamed: {i}" if has_header else f"col{i + 1}" for i, name in enumerate(first)]
-    taken, seen, out = set(names), set[str](), []
+    taken, out = set(names), []
+    numbers: dict[str, Iterator[int]] = {}  # by name, those that are left for columns that share it
     for name in names:
         new = name
-        if name in seen:
-            new = next(each for i in count(1) if (each := f"{name}.{i}") not in taken)
+        if name in numbers:
+            new = next(each for i in numbers[name] if (each := f"{name}.{i}") not in taken)
+        else:
+            numbers[name] = count(1)
         taken.add(new)
-        seen.add(name)
         out.append(new)
     return out, sorted({name for name, new in zip(names, out, strict=True) if name != new})
 

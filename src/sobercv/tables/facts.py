@@ -149,16 +149,16 @@ def numbers_rows(column: Any) -> bool:
 
 def repeats_subjects(column: Any, name: str) -> bool:
     """Whether a column seems to tell patients apart of whom there are several rows, by its name or by its values."""
-    is_text = column.dtype.kind not in "iufbM"
-    if len(column) < 2 * LEAST_ROWS or column.isna().any() or not (is_text or _are_whole(column)):
+    is_text, is_named = column.dtype.kind not in "iufbM", bool(named_like(_SUBJECT, [name]))
+    if len(column) < 2 * LEAST_ROWS or column.isna().any() or not (is_text or (is_named and _are_whole(column))):
         return False
     counts = column.astype(str).value_counts().to_numpy()
     n, mean = len(counts), len(column) / len(counts)
-    if named_like(_SUBJECT, [name]):
+    if is_named:
         return bool(max(LEAST_ROWS, len(column) // 20) < n < 0.95 * len(column))
     # Text with a few rows each, hardly any with one row, and all about as many: not so cities or diagnoses.
     are_even = 1.5 <= mean <= 8 and (counts > 1).mean() >= 0.7 and counts.std() <= 0.6 * mean
-    return bool(is_text and n >= LEAST_ROWS and are_even)
+    return bool(n >= LEAST_ROWS and are_even)
 
 
 def _are_whole(column: Any) -> bool:

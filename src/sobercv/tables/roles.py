@@ -208,7 +208,7 @@ def _survival(kept: Any, time: str, event: str, value: str | None) -> tuple[Arra
         value, notes = _observed(counts, event)
     wanted = _written(value)
     if (n := counts.get(wanted, 0)) < 2:
-        text = f"The event {event[:40]!r} is {'only once' if n else 'never'} {wanted[:30]!r}: it holds "
+        text = f"The event {event[:40]!r} is {wanted[:30]!r} in {'one row' if n else 'no row'}: it holds "
         raise SoberError("E112", f"{text}{_counted(counts)}. At least two events are needed.")
     others = counts.drop(wanted)
     causes = others.drop(["0", "False"], errors="ignore")
@@ -240,8 +240,8 @@ def _observed(counts: Any, event: str) -> tuple[str, tuple[Note, ...]]:
 
 
 def _written(value: Any) -> str:
-    """Write a code without a needless decimal point, so that 2, 2.0 and "2" are the same."""
-    return re.sub(r"^([+-]?[0-9]+)\.0*$", r"\1", str(value).strip())
+    """Write a code without needless zeros, so that 2, 2.0, "2" and "02" are the same."""
+    return re.sub(r"^[+]?(-?)0*([0-9]+)([.]0*)?$", r"\1\2", str(value).strip())
 
 
 def _counted(counts: Any, most: int = 6) -> str:
