@@ -45,6 +45,7 @@ def _of_tool(given: dict[str, Any], settings: Settings) -> Answer:
     notes: tuple[Note, ...] = ()
     if Path(given["predictions"]).is_dir():
         found: Any = read_mljar(given["predictions"])
+        frame: Any = ()
     else:
         table = read(given["predictions"], settings)
         frame, notes = table.frame, table.notes
@@ -78,7 +79,11 @@ def _of_tool(given: dict[str, Any], settings: Settings) -> Answer:
     about = {"tool": "fold scores" if by_fold else found.tool, "winner": first._winner(), **size}
     rows = [("winner", first._winner())]
     if first.n_configurations > 1:
-        rows.append(("tuning", first.gain_over(int(first.configurations[0])).sentence()))
+        gain = first.gain_over(int(first.configurations[0]))
+        base = found.names[gain.second.winner] if found.names else None
+        # Configurations of long tables are in order of their names, so the first is no default: name it.
+        if base is None or base in frame or gain.second.winner != first.winner:
+            rows.append(("tuning", gain.sentence(None if base in frame else base)))
     rows.append(("read as", f"{about['tool']}: {first._rows()['data']}"))
     if not by_fold and settings.aggregate != "fold":
         rows.append(("", "plain CV pools the folds; most tools print the mean over folds, which can differ"))
