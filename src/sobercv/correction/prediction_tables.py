@@ -83,6 +83,10 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     names = parts.in_order(rows["model"])
     spread = _spreading(rows, names)
     y = _shared(rows, "truth")
+    if tool.name == "tidymodels" and fold is None:
+        text = "There is no column id, so collect_predictions() may have averaged the predictions of each row. Of "
+        text += "repeats or bootstraps such means score better than one model; write summarize = FALSE in it."
+        notes.append(Note("W206", text))
     return ToolPredictions(
         tool.name or f"long table by {sample.name!r} and {model.name!r}",
         np.asarray(y.to_numpy(None if y.dtype.kind in "iufb" else object)),
@@ -98,7 +102,8 @@ def _truth(table: Any, sample: Any, tool: parts.Tool) -> Any:
     """Return the column of the truth; ask where none or several could be it."""
     found = parts.named(table, tool.truth, {sample.name})
     if not tool.truth:  # it is the same in all rows of a sample
-        others = [c for c in table if c[:1] != "." and c not in tool.fold]
+        own = {*tool.fold, *(("wflow_id", "preproc", "model") if "wflow_id" in table else ())}
+        others = [c for c in table if c[:1] != "." and c not in own]
         found = [c for c in others if table.groupby(sample)[c].nunique().max() == 1]
     if len(found) == 1:
         return found[0]
@@ -205,9 +210,8 @@ def _spelled(labels: Collection[str]) -> dict[str, str]:
 def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
     """Read a wide table; any table that is not long is read as one, or refused."""
     if not roles.target_names:
-        text = f"Say which column holds the truth: --target COLUMN. {listed(frame.columns)} {WANTED}"
-        if parts.could_be_scores(frame):
-            text += " If each row holds the scores of one fold, add a column fold that numbers the rows."
+        text = f"Say which column holds the truth: --target COLUMN. {listed(frame.columns)} {WANTED} Fold scores need "
+        text += "one row per fold, a column fold that numbers the rows, and one column of numbers per configuration."
         raise SoberError("E808", text)
     names = [c for c in frame.columns if c not in roles.roles() and plain(c) not in parts.PLACE]
     if not names:
