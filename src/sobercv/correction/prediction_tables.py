@@ -84,9 +84,8 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     spread = _spreading(rows, names)
     y = _shared(rows, "truth")
     if tool.name == "tidymodels" and fold is None:
-        text = "There is no column id, so collect_predictions() may have averaged the predictions of each row. Of "
-        text += "repeats or bootstraps such means score better than one model; write summarize = FALSE in it."
-        notes.append(Note("W206", text))
+        text = "There is no column id, so collect_predictions() may have averaged the predictions of each row. Means "
+        notes.append(Note("W206", f"{text}over repeats score better than one model; write summarize = FALSE in it."))
     return ToolPredictions(
         tool.name or f"long table by {sample.name!r} and {model.name!r}",
         np.asarray(y.to_numpy(None if y.dtype.kind in "iufb" else object)),
@@ -210,8 +209,9 @@ def _spelled(labels: Collection[str]) -> dict[str, str]:
 def read_wide(frame: Any, roles: Settings) -> ToolPredictions:
     """Read a wide table; any table that is not long is read as one, or refused."""
     if not roles.target_names:
-        text = f"Say which column holds the truth: --target COLUMN. {listed(frame.columns)} {WANTED} Fold scores need "
-        text += "one row per fold, a column fold that numbers the rows, and one column of numbers per configuration."
+        text = f"Say which column holds the truth: --target COLUMN. {listed(frame.columns)} {WANTED}"
+        if parts.could_be_scores(frame):
+            text += " If each row holds the scores of one fold, add a column fold that numbers the rows."
         raise SoberError("E808", text)
     names = [c for c in frame.columns if c not in roles.roles() and plain(c) not in parts.PLACE]
     if not names:
