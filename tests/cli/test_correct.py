@@ -125,8 +125,7 @@ def test_what_people_see(sober, tmp_path):
         f"honest score  {EXPECTED.value:.3f}   95 % interval {low:.3f} to {high:.3f}",
         f"plain CV      {EXPECTED.naive:.3f}   what plain cross-validation claims ({EXPECTED.optimism:+.3f})",
         f"winner        {SETS[EXPECTED.winner]}",
-        "tuning        Tuning gained 0.023 (95 % interval -0.224 to 0.241): not clearly better than the first",
-        "              configuration.",
+        "tuning        Tuning gained 0.023 (95 % interval -0.224 to 0.241): not clearly better than set 0.",
         "read as       tidymodels: 80 samples, 6 configurations",
         "              plain CV pools the folds; most tools print the mean over folds, which can differ",
     ]
@@ -139,6 +138,17 @@ def test_a_configuration_that_was_left_out_is_not_replaced_as_the_first(sober, t
     assert ended.code == 0, ended.err
     assert "1 of 6 configurations" in ended.err
     assert "tuning" not in ended.out
+
+
+def test_the_first_configuration_by_name_is_no_default(sober, tmp_path):
+    names = {name: "a" if name == SETS[EXPECTED.winner] else f"b {name}" for name in SETS}
+    frame = TABLES["tidymodels"].replace({".config": names})
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    ended = sober("correct", "p.csv", "--metric", "roc_auc")
+    assert "winner        a" in ended.out
+    assert "tuning" not in ended.out
+    TABLES["wide"].to_csv(tmp_path / "w.csv", index=False)
+    assert "better than the first" in sober("correct", "w.csv", "--target", "y", "--metric", "roc_auc").out
 
 
 def test_the_interval_can_be_chosen(sober, tmp_path):

@@ -386,6 +386,20 @@ def test_mlr3_says_by_its_resampling_how_iterations_hang_together():
         assert any(note.code == "W203" for note in wide.notes)
 
 
+def test_leave_one_out_of_mlr3_has_no_repeats():
+    frame = pd.concat([mlr3("loo"), mlr3("loo").assign(iteration=lambda f: f["iteration"] + 10)])
+    assert not any(note.code == "W203" for note in sobercv.correct(frame).notes)
+
+
+def test_random_names_of_mlr3_do_not_order_configurations():
+    frame = mlr3("cv").assign(learner_id="tree")
+    frame = frame.assign(uhash=frame["nr"].map({1: "c7", 2: "a1", 3: "b4"}))
+    found = sobercv.correct(frame)
+    assert found.winner_name == f"nr={found.winner + 1}, learner_id=tree"
+    twice = pd.concat([frame, frame.assign(uhash="9" + frame["uhash"])])  # two benchmarks number theirs alike
+    assert sobercv.correct(twice).n_configurations == 6
+
+
 def test_rows_of_several_tasks_or_resamplings_are_refused():
     with pytest.raises(SoberError, match="holds the tasks 'a' and 'b'; keep the rows of one"):
         sobercv.correct(pd.concat([mlr3("cv"), mlr3("cv", "b")]))

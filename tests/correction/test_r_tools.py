@@ -59,6 +59,26 @@ def test_workflows_of_tidymodels_number_their_configurations_alike():
     assert len(both.names) == 2 * len(MODELS)
 
 
+def test_predictions_of_workflow_sets_may_be_means_over_repeats():
+    """collect_predictions() of a workflow set averages, leaves out id, and adds columns that are no truth."""
+    tidy = TABLES["tidymodels"].drop(columns=["other", "id"])
+    both = pd.concat([tidy.assign(wflow_id=name, preproc="recipe", model="tree") for name in ("svm", "knn")])
+    found = recognise(both)
+    assert set(found.y) == {"R", "M"}
+    assert [note.code for note in found.notes] == ["W206"]
+    assert "summarize = FALSE" in found.notes[0].text
+    assert recognise(TABLES["tidymodels"].drop(columns="other")).notes == ()
+
+
+def test_leave_one_out_of_caret_has_no_column_of_folds():
+    caret = TABLES["caret"].drop(columns="other")
+    found, alone = recognise(caret), recognise(caret.drop(columns="Resample"))
+    assert (alone.tool, alone.names, alone.folds) == ("caret", found.names, None)
+    assert np.array_equal(alone.responses["predict_proba"], found.responses["predict_proba"])
+    own = caret.rename(columns={"mtry": "model", "Resample": "fold", "R": "prob_R", "M": "prob_M"})
+    assert recognise(own).names == MODELS, "someone's own table with caret's words"
+
+
 def test_survival_in_a_long_table_is_refused():
     with pytest.raises(SoberError, match="wide tables"):
         recognise(TABLES["mlr3"].assign(t=1, e=1), time="t", event="e")

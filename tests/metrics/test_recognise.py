@@ -313,6 +313,8 @@ def test_the_positive_class_is_scikit_learns(labels):
         ("neg_hinge_loss", "E105", r"make_scorer\(hinge_loss, greater_is_better=False\)"),
         ("hinge_loss", "E105", r"make_scorer\(hinge_loss, greater_is_better=False\)"),
         ("accuracy_score", "E105", "Did you mean accuracy"),
+        ("f_meas", "E105", r"Did you mean f1\?"),
+        ("classif.ce", "E105", r"Did you mean accuracy\?"),
         ("f1(averag='macro')", "E122", "f1 takes average"),
         ("f1(average='samples')", "E122", "macro"),
         ("roc_auc(multi_class='both')", "E122", "multi_class"),

@@ -45,6 +45,7 @@ def _of_tool(given: dict[str, Any], settings: Settings) -> Answer:
     notes: tuple[Note, ...] = ()
     if Path(given["predictions"]).is_dir():
         found: Any = read_mljar(given["predictions"])
+        frame: Any = ()
     else:
         table = read(given["predictions"], settings)
         frame, notes = table.frame, table.notes
@@ -78,7 +79,10 @@ def _of_tool(given: dict[str, Any], settings: Settings) -> Answer:
     about = {"tool": "fold scores" if by_fold else found.tool, "winner": first._winner(), **size}
     rows = [("winner", first._winner())]
     if first.n_configurations > 1 and first.configurations[0] == 0:  # the first may have been left out
-        rows.append(("tuning", first.gain_over(0).sentence()))
+        # Configurations of long tables are in order of their names, so the first is no default: name it.
+        base = found.names[0] if found.names and found.names[0] not in frame else None
+        if base is None or first.winner != 0:
+            rows.append(("tuning", first.gain_over(0).sentence(base)))
     rows.append(("read as", f"{about['tool']}: {first._rows()['data']}"))
     if not by_fold and settings.aggregate != "fold":
         rows.append(("", "plain CV pools the folds; most tools print the mean over folds, which can differ"))

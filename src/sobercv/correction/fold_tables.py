@@ -22,7 +22,7 @@ from .searches import OVERLAP, read_search
 
 #: How R's tools keep out-of-fold predictions, by a column of theirs.
 _ADVICE = {
-    ".estimate": "control_grid(save_pred = TRUE) keeps them.", "resampling_id": "as.data.table(bmr) has them.",
+    ".estimate": "control_grid(save_pred = TRUE) keeps them.", "resampling_id": "save each prediction as a data.table.",
     "Resample": 'trainControl(savePredictions = "all") keeps them.',
 }  # fmt: skip
 #: Rows beyond this number are samples rather than folds, where no column numbers the folds.
@@ -75,7 +75,7 @@ def read_frame(
     told = len(sizes) if sizes.max() > 1 else 1  # else repeats of one split
     # R's tools name repeats, if there are any.
     by_tool = fold is not None and fold.name in ("id", "Resample") and fold.astype(str).str.match(r"Fold\d").all()
-    is_told = told > 1 or by_tool or resampling == "cv"
+    is_told = told > 1 or by_tool or resampling in ("cv", "loo")
     if sizes.nunique() > 1 or (is_told and n_repeats not in (None, told)):
         text = f"The table has {told} repeat{'s' * (told > 1)}, with {' or '.join(map(str, sorted(set(sizes))))} folds "
         text += "each. Repeats must have the same number of folds, and `n_repeats` (--repeats) must be their number."
@@ -149,8 +149,10 @@ def _long_scores(frame: Any, score: Any) -> tuple[Any, Any, Any]:
     """Make a long table wide, the folds of each repeat together; return it, the repeats of its rows, and parameters."""
     fold, repeat = parts.places(frame, parts.FOLDS)
     place = fold.astype(str).to_frame("fold").assign(repeat="" if repeat is None else repeat.astype(str))
-    taken = {fold.name, None if repeat is None else repeat.name, *parts.measures(frame.columns)}
-    by = [c for c in frame.columns if c not in taken and plain(c) not in parts.TASK and str(c)[:1] != "."]
+    taken = {fold.name, getattr(repeat, "name", None), "resampling_id", *parts.TASK, *parts.measures(frame.columns)}
+    if "nr" in frame and "uhash" in frame and frame["nr"].nunique() == frame["uhash"].nunique():
+        taken.add("uhash")  # mlr3's random names would put configurations into random order
+    by = [c for c in frame.columns if taken.isdisjoint((c, plain(c))) and str(c)[:1] != "."]
     if (truth := parts.first_named(frame[by], parts.TRUTH)) is not None and frame[truth].nunique() > 1:
         raise _unread(frame, _NO_CONFIGURATION.format(truth))
     # What tells configurations apart: the column that names them, or all parameters. A column called "model" may be

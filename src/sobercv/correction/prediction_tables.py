@@ -83,6 +83,9 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     names = parts.in_order(rows["model"])
     spread = _spreading(rows, names)
     y = _shared(rows, "truth")
+    if tool.name == "tidymodels" and fold is None:
+        text = "There is no column id, so collect_predictions() may have averaged the predictions of each row. Means "
+        notes.append(Note("W206", f"{text}over repeats score better than one model; write summarize = FALSE in it."))
     return ToolPredictions(
         tool.name or f"long table by {sample.name!r} and {model.name!r}",
         np.asarray(y.to_numpy(None if y.dtype.kind in "iufb" else object)),
@@ -98,7 +101,8 @@ def _truth(table: Any, sample: Any, tool: parts.Tool) -> Any:
     """Return the column of the truth; ask where none or several could be it."""
     found = parts.named(table, tool.truth, {sample.name})
     if not tool.truth:  # it is the same in all rows of a sample
-        others = [c for c in table if c[:1] != "." and c not in tool.fold]
+        own = {*tool.fold, *(("wflow_id", "preproc", "model") if "wflow_id" in table else ())}
+        others = [c for c in table if c[:1] != "." and c not in own]
         found = [c for c in others if table.groupby(sample)[c].nunique().max() == 1]
     if len(found) == 1:
         return found[0]

@@ -131,14 +131,16 @@ def _other(name: str) -> Metric:
         return make_metric(sklearn.metrics.get_scorer(name), name=name)
     known |= set(METRICS)
     # People also drop scikit-learn's "neg_" and write initials.
-    written = name.lower().replace("-", "_")
+    written = name.lower().replace("-", "_").removeprefix("classif.").removeprefix("regr.")
     close = difflib.get_close_matches(written, sorted(known), n=3, cutoff=0.6)
     close += [full for full in (f"neg_{name}", f"neg_mean_{name}") if full in known and full not in close]
     short = {
         **dict.fromkeys(("auc", "auroc", "auc_roc", "aucroc", "rocauc"), "roc_auc"), "acc": "accuracy",
         "mse": "neg_mean_squared_error", "rmse": "neg_root_mean_squared_error",
         "mae": "neg_mean_absolute_error", "cindex": "concordance_index", "c_index": "concordance_index",
-        "mcc": "matthews_corrcoef", "logloss": "neg_log_loss", "brier": "neg_brier_score",
+        "mcc": "matthews_corrcoef", "logloss": "neg_log_loss", "mn_log_loss": "neg_log_loss", "ce": "accuracy",
+        **dict.fromkeys(("brier", "bbrier", "brier_class"), "neg_brier_score"), "sens": "recall",
+        "spec": "specificity", "f_meas": "f1", "kap": "cohen_kappa", "kappa": "cohen_kappa",
     }  # fmt: skip
     close = [short[written]] if written in short else close
     some = "Some are roc_auc, accuracy, f1, r2 and concordance_index; sobercv.metrics.names() lists all."

@@ -94,6 +94,8 @@ TOOLS = (
 def tool_of(columns: Iterable[Any]) -> Tool:
     """Return the tool that writes long tables of predictions with these columns; one without marks where none does."""
     present = set(columns)
+    if present.isdisjoint((*CONFIGURATION, *FOLD, *REPEAT)):
+        present.add("Resample")  # which caret leaves out for LOOCV
     return next((tool for tool in TOOLS if present.issuperset(tool.marks)), Tool())
 
 
@@ -256,7 +258,7 @@ def check_no_means(frame: Any) -> None:
     if {".metric", "mean"} <= names and ".estimate" not in names:
         save = "collect_metrics(tuned, summarize = FALSE)"
     elif {"learner_id", "resampling_id", "iters"} <= names:
-        save = "as.data.table(bmr$score())"
+        save = "bmr$score(), without its columns of lists"
     elif any(f"{measure}SD" in names for measure in measures(names)):
         save = 'fit$resample, after trainControl(returnResamp = "all")'
     if save:
