@@ -274,7 +274,7 @@ _NEGATIONS = """
 
 def titled(metric: str, positive: Any) -> str:
     """Name a metric and, where there is one, the class that it is of: `recall of "nein"`."""
-    return metric if positive is None else f'{metric} of "{positive}"'
+    return metric if positive is None or "pos_label" in metric else f'{metric} of "{positive}"'
 
 
 def obvious_positive(classes: Sequence[Any]) -> Any:

@@ -4,8 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from sobercv.report.families_table import _sentence
+from sobercv.report.families_table import _sentence, labels_of
 
 
 def family(name, members, *, near, above=False):
@@ -53,3 +54,17 @@ def test_a_kind_above_the_honest_score_is_explained():
     assert "Above the honest score at the top: ridge, because choosing among fewer costs less." in told
     assert "Above" not in _sentence(search, kinds[1:])
     assert "Above" not in _sentence(search, kinds, digits=1), "what is written as +0.0 is not above"
+
+
+@pytest.mark.parametrize(
+    ("model", "params", "name"),
+    [
+        (LogisticRegression(), {"C": 1}, "ridge logistic regression"),
+        (LogisticRegression(penalty="l1", solver="liblinear"), {"C": 1}, "logistic regression"),
+        (LogisticRegression(l1_ratio=0.5, solver="saga"), {}, "logistic regression"),
+        (LogisticRegression(solver="saga"), {"l1_ratio": 0.5}, "logistic regression"),
+    ],
+)
+def test_only_a_ridge_is_called_one(model, params, name):
+    search = SimpleNamespace(estimator=model, cv_results_={"params": [params]})
+    assert labels_of(search, None) == [name]

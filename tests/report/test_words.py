@@ -147,3 +147,8 @@ def test_how_sure_a_drop_was_looks_like_no_p_value(p, text):
     row = ConfigurationRow(7, "C=10", "dropped", False, 7, 0.71, 0.72, 0.0, None, 1.5, 2, p)
     table = configurations_table(replace(cases.by_hand(), configurations=(row,)))
     assert table.rows[1][2] == f"dropped after round 2 ({text} sure)"
+
+
+def test_a_metric_that_names_its_class_is_not_said_to_be_of_it_again():
+    assert words.metric_label("f1(pos_label='sick')", "sick") == "F1 (pos_label 'sick')"
+    assert words.metric_label("f1", "sick") == 'F1 of "sick"'

@@ -63,7 +63,7 @@ def labels_of(search: Any, by: Any) -> list[str]:
     """Return the label of every configuration, see `BBCSearchCV.families`."""
     listed: list[Mapping[str, Any]] = search.cv_results_["params"]
     if by is None:
-        return [family_of(_model(search.estimator, params)) for params in listed]
+        return [_family(search.estimator, params) for params in listed]
     if callable(by):
         return [str(by(params)) for params in listed]
     if isinstance(by, str):
@@ -77,6 +77,13 @@ def labels_of(search: Any, by: Any) -> list[str]:
         text = f"`by` must have a label for each of the {len(listed)} configurations; got shape {labels.shape}."
         raise SoberError("E101", text)
     return list(map(str, labels.tolist()))
+
+
+def _family(estimator: Any, params: Mapping[str, Any]) -> str:
+    """Name the kind of model of a configuration; what tunes its penalty need not be a ridge."""
+    words = family_of(_model(estimator, params))
+    is_tuned = any(name.rpartition("__")[2] in ("penalty", "l1_ratio") for name in params)
+    return words.removeprefix("ridge ") if is_tuned else words
 
 
 def _model(estimator: Any, params: Mapping[str, Any]) -> Any:

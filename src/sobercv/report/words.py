@@ -130,7 +130,9 @@ def family_of(model: Any) -> str:
         return f"calibrated {family_of(model.estimator)}"
     if kind == "TransformedTargetRegressor" and model.regressor is not None:
         return family_of(model.regressor)
-    return next((words for part, words in FAMILIES.items() if part in kind), kind)
+    words = next((words for part, words in FAMILIES.items() if part in kind), kind)
+    is_ridge = getattr(model, "penalty", "l2") in ("l2", "deprecated") and not getattr(model, "l1_ratio", None)
+    return words if is_ridge else words.removeprefix("ridge ")
 
 
 def configurations_in_words(search: Any) -> list[str]:
