@@ -13,7 +13,9 @@ from sobercv.targets import SURVIVAL, Target, codes_among, guess_task, obvious_p
 
 LABELS = st.one_of(
     st.lists(st.integers(-3, 3), min_size=1, max_size=40),
-    st.lists(st.text(st.characters(exclude_characters="\x00"), max_size=2), min_size=1, max_size=40),  # numpy cuts off NULs
+    st.lists(
+        st.text(st.characters(exclude_characters="\x00"), max_size=2), min_size=1, max_size=40
+    ),  # numpy cuts off NULs
     st.lists(st.booleans(), min_size=1, max_size=40),
 )
 
