@@ -10,7 +10,7 @@ import pytest
 
 from .conftest import table
 
-BEGUN = '{"settings": {}, "sha256": "x", "versions": {}, "format": 4}'
+BEGUN = '{"settings": {}, "sha256": "x", "versions": {}, "format": 5}'
 GOOD = table().to_csv(index=False)
 ROWS = GOOD.splitlines()
 
@@ -139,7 +139,7 @@ BAD = [
     ("a report of no run", {}, ("report", "run"), "no run folder"),
     ("a report too early", {"run/settings.json": BEGUN}, ("report", "run"), "not finished"),
     ("damaged settings", {"run/settings.json": "{"}, ("resume", "run"), "damaged"),
-    ("damaged results", {"run/settings.json": BEGUN, "run/results.json": '{"format": 4}'}, ("report", "run"), "damaged"),
+    ("damaged results", {"run/settings.json": BEGUN, "run/results.json": '{"format": 5}'}, ("report", "run"), "damaged"),
     (
         "a prediction without a model", {"run/settings.json": BEGUN, "d.csv": GOOD}, ("predict", "run", "d.csv"),
         "not finished",

@@ -60,7 +60,7 @@ def test_what_was_edited_is_named_by_its_place(run_folder, change, said):
     assert caught.value.code == "E809"
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b'{"format": 4}', b"NaN"])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b'{"format": 5}', b"NaN"])
 def test_what_is_no_record_is_refused_in_one_sentence(run_folder, content):
     (run_folder / RESULTS).write_bytes(content)
     with pytest.raises(SoberError, match=r"results\.json"):

@@ -36,7 +36,7 @@ OURS = re.compile(rf"{'|'.join(map(re.escape, FILES))}|run\.sqlite.*", re.S)
 #: What a file is called while it is written; a killed process leaves it behind.
 PART = re.compile(r"\.sober-.*\.part", re.S)
 #: The layout of a run folder; another one is refused.
-FORMAT = 4
+FORMAT = 5
 
 
 def write_file(path: Path, content: bytes | str | Callable[[BinaryIO], object]) -> None:
