@@ -340,6 +340,12 @@ def test_a_pickled_search_is_not_opened(tmp_path):
         assert error.value.code == "E123"
 
 
+def test_a_search_given_to_bbc_is_sent_to_correct():
+    with pytest.raises(SoberError, match=r"got a GridSearchCV.*sobercv\.correct\(search\)") as error:
+        sobercv.bbc(GridSearchCV(TREE, GRID, cv=FOLDS).fit(X, Y), "accuracy")
+    assert error.value.code == "E123"
+
+
 def test_what_keeps_no_search_is_not_called_unfitted():
     with pytest.raises(SoberError, match="LogisticRegressionCV") as error:
         sobercv.correct(LogisticRegressionCV(Cs=2, cv=3, max_iter=5000).fit(X[:, :3], Y))
