@@ -52,7 +52,7 @@ coverage: $(DEV_STAMP)
 # Tests with the lowest versions that pyproject.toml allows, and with the newest that can be had: each in an environment of
 # its own. Those that touch every package we depend on, a few minutes; TESTS=tests runs all.
 TESTS ?= tests/test_package.py tests/test_containers.py tests/test_site.py tests/test_mlflow.py \
-	tests/packaging tests/importers tests/foreign tests/tables tests/report/test_html.py tests/report/test_displays.py \
+	tests/packaging tests/correction tests/foreign tests/tables tests/report/test_html.py tests/report/test_displays.py \
 	tests/presets/test_presets.py tests/optuna_trials/test_objective.py tests/clusters/test_dask.py \
 	tests/clusters/test_ray.py tests/metrics/test_against_sklearn.py \
 	tests/metrics/test_against_sksurv.py tests/metrics/test_recognise.py tests/search/test_search_sklearn.py \
