@@ -190,7 +190,7 @@ class RunFolder:
             values = json.loads(raw, parse_constant=_refuse)
             if not isinstance(values, dict) or values.get("format") == FORMAT:
                 return msgspec.convert(values, kind)
-        except (ValueError, RecursionError) as error:
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise self.damaged(name, str(error)[:200]) from None
         text = f"{str(self.path)!r} was written by another version of sober with a different file layout."
         raise SoberError("E809", f"{text} Run sober fit again.")

@@ -231,7 +231,8 @@ def parameters(frame: Any, columns: list[Any], names: Any) -> list[dict[str, Any
 
 def records(table: Any) -> list[dict[str, Any]]:
     """Return the cells of each row that are not empty, by name of the column."""
-    return [{str(name): v for name, v in row.items() if v == v} for row in table.to_dict("records")]
+    rows = table.to_dict("records") or [{}] * len(table)  # pandas 2 knows no rows without columns
+    return [{str(name): v for name, v in row.items() if v == v} for row in rows]
 
 
 def in_order(names: Any) -> list[Any]:
