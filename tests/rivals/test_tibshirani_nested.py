@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
+from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
+from sobercv.errors import SoberWarning
 from tests.cases import SETTINGS, TARGETS, make
 from tests.oracles import paper
 
@@ -126,3 +129,15 @@ def test_a_second_metric_judges_what_the_first_selects_in_each_fold():
 def test_what_a_rival_cannot_follow_is_no_option_of_it(rival):
     with pytest.raises(TypeError, match="no option 'n_bootstraps'"):
         rival([0, 1] * 6, np.eye(12), "accuracy", folds=np.arange(12) % 3, n_bootstraps=10)
+
+
+def test_configurations_that_a_race_dropped_are_said_to_take_no_part():
+    X, y = load_breast_cancer(return_X_y=True)
+    grid = {"max_depth": [1, 2, 3, 5], "max_features": [1, 30]}
+    search = sobercv.BBCSearchCV(DecisionTreeClassifier(random_state=0), grid, scoring="accuracy", cv=5).fit(X, y)
+    n_dropped = sum(len(part.configurations) for part in search.predictions_.dropped)
+    assert n_dropped
+    for protocol in (sobercv.tibshirani, sobercv.nested):
+        with pytest.warns(SoberWarning, match=f"^{n_dropped} configurations were dropped early"):
+            protocol(y, search.predictions_, "accuracy")
+    sobercv.naive(y, search.predictions_, "accuracy")

@@ -18,6 +18,13 @@ def test_lists_of_names_are_split_and_said_once():
     assert checked({"metric": "f1,neg_cost(missed=5, alarms=1)"})["metric"] == ("f1", "neg_cost(missed=5, alarms=1)")
 
 
+@pytest.mark.parametrize("given", ["-99,0", "unbekannt,9,99", ["k.A.", "1,5"]])
+def test_a_comma_between_digits_is_no_separator_of_words_for_missing(given):
+    with pytest.raises(SoberError, match="may be a decimal mark or stand between two values") as error:
+        checked({"missing": given})
+    assert error.value.code == "E808"
+
+
 def test_lists_of_columns_are_split_where_no_column_has_that_name():
     given = Settings(ignore=("a, b", "x,y", "a"), by=("site,x,y",))
     found = given.split(["a", "b", "x,y", "site"])

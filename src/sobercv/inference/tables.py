@@ -308,7 +308,7 @@ def open_table(
 def answer(judge: Callable[[Table], dict[str, Estimate]], y: Any, predictions: Any, metric: Any, **options: Any) -> Any:
     """Judge predictions by these options of `sobercv.bbc`: one estimate, or one by each of several metrics."""
     if hasattr(y, "cv_results_") or hasattr(y, "best_trials"):
-        text = f"`y` is the truth of every sample; got a {type(y).__name__}. What was searched is corrected by "
+        text = f"`y` is the truth of every sample; got a {type(y).__name__}. Correct a finished search with "
         raise SoberError("E123", f"{text}sobercv.correct(search).")
     opened = {name: options.pop(name) for name in (*ARRAYS, "counts", "race") if name in options}
     question = Question.ask(metric, **options)

@@ -234,7 +234,7 @@ def make_metric(
         call = "sobercv.make_metric" if scorer is None else "make_scorer"
         warn(
             "W210",
-            f"{named} is a loss by its name, but more of it counts as better, so the worst configuration would win. "
+            f"{named} is a loss by its name, but higher values count as better, so the worst configuration would win. "
             f"Write {call}({named}, greater_is_better=False).",
         )
     if metric is None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..containers import Array
-from ..errors import SoberError
+from ..errors import SoberError, warn
 from ..inference import Estimate
 from ..inference.tables import ARRAYS, Table, answer
 from .power_law import power_law
@@ -79,6 +79,10 @@ def _asked(protocol: str, y: Any, predictions: Any, metric: Any, options: dict[s
     unknown = sorted(options.keys() - OPTIONS)
     if unknown:
         raise TypeError(f"There is no option {unknown[0]!r} here; the options are {', '.join(sorted(OPTIONS))}.")
+    n_dropped = sum(len(part.configurations) for part in getattr(predictions, "dropped", ()))
+    if n_dropped and protocol != "naive":  # whose score is that of the winner alone
+        text = f"{n_dropped} configurations were dropped early and took no part: each would need a score on every fold."
+        warn("W204", f"{text} Search with drop=None to compare all.")
     return answer(partial(judged, protocol=protocol), y, predictions, metric, race=False, **options)
 
 

@@ -212,6 +212,9 @@ def _plain(name: str, value: Any) -> Any:
     parts = [value] if isinstance(value, str) else value
     if name not in _LISTS or not isinstance(parts, (list, tuple)) or not all(isinstance(p, str) for p in parts):
         return "none" if name == "jobs" and value == 0 else value
+    if name == "missing" and (unclear := next((part for part in parts if re.search(r"\d,\d", part)), None)):
+        text = f"The comma in {unclear[:60]!r} may be a decimal mark or stand between two values. Repeat --missing "
+        raise SoberError("E808", f"{text}for each value; --missing -99 also matches -99,0.")
     if name in ("metric", "missing"):
         parts = [p.strip() for part in parts for p in _OUTSIDE_BRACKETS.split(part) if p.strip()]
     return list(dict.fromkeys(parts))
